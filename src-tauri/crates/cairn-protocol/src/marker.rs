@@ -1,0 +1,1 @@
+//! Marker blocks inside message text (P-26 … P-31).
