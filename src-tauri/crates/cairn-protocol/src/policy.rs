@@ -25,9 +25,9 @@ pub enum Mode {
 #[serde(rename_all = "snake_case")]
 pub enum ShellPolicy {
     /// Every command asks, unless a rule allows it.
+    #[default]
     Approve,
     /// A command that is really confined by the OS does not ask; else it asks.
-    #[default]
     Sandbox,
     /// As `sandbox`; without confinement a path heuristic may allow.
     Workspace,

@@ -38,7 +38,7 @@ impl Default for Settings {
             text_scale: 1.0,
             default_mode: Mode::Interactive,
             default_model: None,
-            shell_policy: ShellPolicy::Sandbox,
+            shell_policy: ShellPolicy::Approve,
             native_approvals: false,
             snapshots: SnapshotMode::Shadow,
             max_iterations: 800,
