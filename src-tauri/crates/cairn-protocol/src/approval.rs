@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    ApprovalId, AskClass, CallEffects, GrantScope, RuleMatcher, SandboxPolicy, SessionId, Timestamp,
-    ToolCallId, TurnId,
+    ApprovalId, AskClass, CallEffects, GrantScope, RuleMatcher, SandboxPolicy, SessionId,
+    Timestamp, ToolCallId, TurnId,
 };
 
 /// All that the user is shown about a call that waits (security plan 3.7).

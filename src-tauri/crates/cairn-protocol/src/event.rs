@@ -230,8 +230,10 @@ pub enum EventMsg {
         /// What happened, why, and what to do.
         info: ErrorInfo,
     },
-    /// An event that this version does not know. Never written.
+    /// An event that this version does not know. Never written: a message with such a payload is
+    /// read as `Body::Unknown`, which keeps its text.
     #[serde(other)]
+    #[ts(skip)]
     Unknown,
 }
 

@@ -89,6 +89,7 @@ macro_rules! params {
         $(#[$doc])*
         #[derive(Debug, Clone, Deserialize, TS)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        #[ts(optional_fields = nullable)]
         pub struct $name { $($(#[$field_doc])* pub $field: $ty),* }
     };
 }

@@ -13,7 +13,7 @@ mod error;
 mod event;
 mod ids;
 mod ipc;
-mod marker;
+pub mod marker;
 mod message;
 mod model;
 mod policy;
@@ -25,19 +25,19 @@ mod settings;
 mod terminal;
 mod timestamp;
 mod tool;
+pub mod typescript;
 
-
+pub use aggregate::*;
 pub use approval::*;
 pub use changes::*;
 pub use error::*;
 pub use event::*;
 pub use ids::*;
 pub use ipc::*;
-
 pub use message::*;
 pub use model::*;
 pub use policy::*;
-
+pub use projection::*;
 pub use sandbox::*;
 pub use secret::*;
 pub use session::*;

@@ -1,7 +1,11 @@
 //! The envelope and the payloads of a conversation (P-5 … P-14).
 //!
 //! It says what a message is, not when it is sent: the order is kept by `aggregate.rs` and the
-//! engine. Events are in `event.rs`.
+//! engine. Events are in `event.rs`, the JSON form in `message/json.rs`, short ways to make and ask
+//! a message in `message/build.rs`.
+
+mod build;
+mod json;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -11,26 +15,33 @@ use ts_rs::TS;
 use crate::{EventMsg, SessionId, Timestamp, ToolCallId};
 
 /// One message: what streams to the window, what the trace stores, what the model sees (P-5).
-#[derive(Debug, Clone, Serialize, TS)]
+#[derive(Debug, Clone, PartialEq, TS)]
 pub struct Message {
     /// When the message was made.
     pub timestamp: Timestamp,
     /// What it says.
-    #[serde(flatten)]
+    #[ts(flatten)]
     pub body: Body,
     /// The child sessions that it came through, outer to inner; empty for the main session (P-23).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[ts(optional, as = "Option<Vec<SessionId>>")]
     pub origin: Vec<SessionId>,
-    /// Envelope fields that this version does not know; kept on read, ignored by logic.
-    #[serde(flatten)]
+    /// Fields that this version does not know; kept on read, ignored by logic.
     #[ts(skip)]
-    pub extra: Map<String, Value>,
+    pub extra: Extra,
 }
 
-/// The three kinds of message.
-#[derive(Debug, Clone, Serialize, TS)]
-#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+/// Fields of a message that this version does not know. They are written back where they were.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extra {
+    /// Beside `timestamp`, `type` and `payload`.
+    pub envelope: Map<String, Value>,
+    /// In the payload of a `session_meta` or a `model_msg`.
+    pub payload: Map<String, Value>,
+}
+
+/// The kinds of message.
+#[derive(Debug, Clone, PartialEq, TS)]
+#[ts(tag = "type", content = "payload", rename_all = "snake_case")]
 pub enum Body {
     /// Heads a model context; exactly one per trace file (P-6).
     SessionMeta(SessionMeta),
@@ -38,6 +49,26 @@ pub enum Body {
     ModelMsg(ModelMsg),
     /// What happened around it.
     EventMsg(EventMsg),
+    /// A message of a newer version: its type, or its payload's, is not known here. It is kept and
+    /// written back, never interpreted, and never made by this version.
+    #[ts(skip)]
+    Unknown(UnknownBody),
+}
+
+/// A message that this version does not understand, as it was read.
+#[derive(Debug, Clone)]
+pub struct UnknownBody {
+    /// The `type` of the envelope; one of the known three when only the payload's is new.
+    pub kind: String,
+    /// The payload as raw JSON text.
+    pub payload: Option<Box<RawValue>>,
+}
+
+impl PartialEq for UnknownBody {
+    fn eq(&self, other: &Self) -> bool {
+        let text = |body: &Self| body.payload.as_ref().map(|raw| raw.get().to_owned());
+        self.kind == other.kind && text(self) == text(other)
+    }
 }
 
 /// What a model context was started with (P-6).
@@ -108,7 +139,7 @@ pub enum SessionSource {
 }
 
 /// What the model, the user or a tool said, whole or in parts.
-#[derive(Debug, Clone, Serialize, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ModelMsg {
     /// A text of the user or the model (P-7).
@@ -207,13 +238,6 @@ pub struct Text {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub stop_reason: Option<StopReason>,
-}
-
-impl Text {
-    /// Returns what the human said.
-    pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, text: text.into(), sender: None, fidelity: None, stop_reason: None }
-    }
 }
 
 /// Reasoning of the model; may be empty when it only carries opaque data (P-8).

@@ -82,7 +82,7 @@ pub enum SessionActivity {
 }
 
 /// One message with its place in the trace.
-#[derive(Debug, Clone, Serialize, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredMessage {
     /// Place in the session, from 1, without gaps.
@@ -92,7 +92,7 @@ pub struct StoredMessage {
 }
 
 /// A page of a session's history, oldest first.
-#[derive(Debug, Clone, Serialize, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct HistoryPage {
     /// The messages.

@@ -100,7 +100,11 @@ impl fmt::Display for Timestamp {
         let (year, month, day) = civil_from_days(self.0.div_euclid(DAY_MS));
         let ms = self.0.rem_euclid(DAY_MS);
         let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", ms % 1000)
+        write!(
+            f,
+            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z",
+            ms % 1000
+        )
     }
 }
 

@@ -1,0 +1,203 @@
+//! What the model sees: a fold over the messages of a session (P-37 … P-43, P-254).
+//!
+//! The same fold runs while a turn is live and when a session is opened from its trace, so that
+//! both give the same context. It does no I/O. The wire form is made in `cairn-provider`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cairn_protocol::{
+    Body, EventMsg, Message, ModelMsg, Role, Sender, StopReason, Text, Timestamp, ToolCall, ToolCallId,
+    ToolCallOutput, TranscriptItem, transcript_block,
+};
+
+/// The output of a call that was stopped before it gave one (P-39).
+pub(crate) const INTERRUPTED: &str = "[interrupted: tool aborted by user]";
+
+/// The model's view of a session.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Context {
+    /// Sent, answered, and never changed again.
+    committed: Vec<Arc<Message>>,
+    /// Goes out with the next request.
+    input: Vec<Arc<Message>>,
+    /// What the present attempt has given so far.
+    response: Vec<Arc<Message>>,
+    /// What earlier attempts of this request gave, transcribed.
+    failed: Vec<TranscriptItem>,
+    /// Outputs that came, by call.
+    outputs: HashMap<ToolCallId, Arc<Message>>,
+    /// Calls of the last committed response, in order, that need an output in the next input.
+    awaiting: Vec<ToolCallId>,
+    /// Whether a request with the present input has begun.
+    sent: bool,
+}
+
+impl Context {
+    /// Takes in one stored message, in stored order.
+    pub(crate) fn observe(&mut self, message: &Arc<Message>) {
+        if !message.origin.is_empty() {
+            return;
+        }
+        match &message.body {
+            Body::ModelMsg(model) => self.observe_model(model, message),
+            Body::EventMsg(EventMsg::RequestBegin {}) => {
+                self.settle();
+                self.sent = true;
+                self.response.clear();
+            }
+            Body::EventMsg(EventMsg::RequestEnd { status, .. }) => {
+                if *status == StopReason::Completed { self.commit() } else { self.set_aside() }
+            }
+            Body::EventMsg(EventMsg::TurnEnd { .. }) => self.end_turn(message.timestamp),
+            _ => {}
+        }
+    }
+
+    fn observe_model(&mut self, model: &ModelMsg, message: &Arc<Message>) {
+        match model {
+            ModelMsg::Text(text) if text.role == Role::User => self.input.push(Arc::clone(message)),
+            ModelMsg::ImageUrl(image) if image.role == Role::User => self.input.push(Arc::clone(message)),
+            ModelMsg::InlineData(data) if data.role == Role::User => self.input.push(Arc::clone(message)),
+            ModelMsg::Text(_)
+            | ModelMsg::Thinking(_)
+            | ModelMsg::InlineThinking(_)
+            | ModelMsg::ToolCall(_) => self.response.push(Arc::clone(message)),
+            ModelMsg::ToolCallOutput(output) => {
+                self.outputs.insert(output.tool_call_id.clone(), Arc::clone(message));
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts the outputs of the last response at the front of the next input, in call order; a call
+    /// without one gets a placeholder, so that every call is answered exactly once (P-254).
+    pub(crate) fn settle(&mut self) {
+        if self.awaiting.is_empty() {
+            return;
+        }
+        let timestamp = self.committed.last().map_or(Timestamp(0), |message| message.timestamp);
+        let mut outputs = Vec::with_capacity(self.awaiting.len());
+        for id in self.awaiting.drain(..) {
+            let output = self.outputs.remove(&id).unwrap_or_else(|| {
+                Arc::new(Message::model(timestamp, ModelMsg::ToolCallOutput(interrupted(id))))
+            });
+            outputs.push(output);
+        }
+        outputs.append(&mut self.input);
+        self.input = outputs;
+    }
+
+    /// Returns the messages of the next request, and the note on failed attempts when there were any
+    /// (P-43: seen by the model only).
+    pub(crate) fn request(&self, now: Timestamp) -> Vec<Arc<Message>> {
+        let mut messages = Vec::with_capacity(self.committed.len() + self.input.len() + 1);
+        messages.extend(self.committed.iter().cloned());
+        messages.extend(self.input.iter().cloned());
+        if !self.failed.is_empty() {
+            messages.push(note(now, transcript_block("turn_retried", &self.failed)));
+        }
+        messages
+    }
+
+    /// Whether there is anything to send.
+    pub(crate) fn has_input(&self) -> bool {
+        !self.input.is_empty() || !self.awaiting.is_empty()
+    }
+
+    /// Whether the context holds a turn that was never answered, as after a crash.
+    pub(crate) fn is_open(&self) -> bool {
+        self.sent || !self.awaiting.is_empty() || !self.response.is_empty()
+    }
+
+    fn commit(&mut self) {
+        self.committed.append(&mut self.input);
+        for message in self.response.drain(..) {
+            match &message.body {
+                Body::ModelMsg(ModelMsg::ToolCall(call)) if !runnable(call) => {}
+                Body::ModelMsg(ModelMsg::ToolCall(call)) => {
+                    self.awaiting.push(call.tool_call_id.clone());
+                    self.committed.push(message);
+                }
+                _ => self.committed.push(message),
+            }
+        }
+        self.failed.clear();
+        self.sent = false;
+    }
+
+    fn set_aside(&mut self) {
+        for message in std::mem::take(&mut self.response) {
+            let Body::ModelMsg(model) = &message.body else { continue };
+            self.failed.extend(TranscriptItem::from_model(model));
+            if let ModelMsg::ToolCall(call) = model
+                && let Some(output) = self.outputs.remove(&call.tool_call_id)
+                && let Body::ModelMsg(model) = &output.body
+            {
+                self.failed.extend(TranscriptItem::from_model(model));
+            }
+        }
+    }
+
+    /// Carries over what the model must still hear of an interrupted turn (P-39 … P-42).
+    fn end_turn(&mut self, timestamp: Timestamp) {
+        self.set_aside();
+        self.settle();
+        if self.sent {
+            self.flatten(timestamp);
+        }
+        self.sent = false;
+        self.outputs.clear();
+    }
+
+    fn flatten(&mut self, timestamp: Timestamp) {
+        let mut kept = Vec::new();
+        let mut items = Vec::new();
+        for message in self.input.drain(..) {
+            match &message.body {
+                Body::ModelMsg(ModelMsg::Text(text)) => {
+                    items.extend(TranscriptItem::from_model(&ModelMsg::Text(text.clone())));
+                }
+                // Outputs of committed calls and images stay as they are.
+                _ => kept.push(message),
+            }
+        }
+        items.append(&mut self.failed);
+        if !items.is_empty() {
+            kept.push(note(timestamp, transcript_block("turn_aborted", &items)));
+        }
+        self.input = kept;
+    }
+}
+
+/// Whether a call may run: only one that arrived whole.
+pub(crate) fn runnable(call: &ToolCall) -> bool {
+    call.stop_reason.is_none_or(|reason| reason == StopReason::Completed)
+}
+
+fn interrupted(id: ToolCallId) -> ToolCallOutput {
+    ToolCallOutput {
+        role: Role::User,
+        output: INTERRUPTED.to_owned(),
+        images: Vec::new(),
+        tool_call_id: id,
+        stop_reason: Some(StopReason::Aborted),
+        details: None,
+    }
+}
+
+fn note(timestamp: Timestamp, text: String) -> Arc<Message> {
+    Arc::new(Message::model(
+        timestamp,
+        ModelMsg::Text(Text {
+            role: Role::User,
+            text,
+            sender: Some(Sender::Harness),
+            fidelity: None,
+            stop_reason: None,
+        }),
+    ))
+}
+
+#[cfg(test)]
+mod tests;

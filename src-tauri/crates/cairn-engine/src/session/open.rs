@@ -1,0 +1,278 @@
+//! Opening a session: its trace is locked and repaired, a turn that a crash left open is closed, and
+//! its context is read while the window already shows the last page.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cairn_protocol::{
+    Body, ErrorInfo, EventMsg, Message, ModelMsg, Role, SessionId, SessionMeta, StopReason, TodoItem,
+    ToolCallId, ToolCallOutput, TokenUsage, TurnId, TurnStatus, WorkspaceSummary,
+};
+use cairn_store::SessionRecord;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+use super::actor::Actor;
+use super::approvals::Approvals;
+use super::{Op, Session};
+use crate::context::Context;
+use crate::engine::{Inner, storage};
+use crate::error::{Result, internal};
+use crate::recorder::Recorder;
+use crate::turn::Calls;
+
+/// Ops that may wait for a session; a full queue makes the callers wait.
+const OPS: usize = 64;
+
+/// What a session's trace holds for its next turn.
+#[derive(Default)]
+pub(super) struct Loaded {
+    pub(super) context: Context,
+    pub(super) meta: Option<SessionMeta>,
+    pub(super) tools_announced: bool,
+}
+
+/// The context of a session: being read, or here.
+pub(super) enum Loading {
+    Reading(JoinHandle<Result<Loaded>>),
+    Here(Box<Loaded>),
+    Failed(ErrorInfo),
+}
+
+impl Loading {
+    pub(super) fn start(engine: &Arc<Inner>, session: &SessionId) -> Self {
+        let (store, session) = (engine.store(), session.clone());
+        Self::Reading(tokio::task::spawn_blocking(move || {
+            let messages = store.read_trace(&session).map_err(|error| storage(&error))?;
+            let mut loaded = Loaded::default();
+            for stored in messages {
+                loaded.observe(Arc::new(stored.message));
+            }
+            Ok(loaded)
+        }))
+    }
+
+    pub(super) async fn get(&mut self) -> Result<&mut Loaded> {
+        if let Self::Reading(task) = self {
+            *self = match task.await {
+                Ok(Ok(loaded)) => Self::Here(Box::new(loaded)),
+                Ok(Err(error)) => Self::Failed(error),
+                Err(error) => Self::Failed(internal(format!("reading the history failed: {error}"))),
+            };
+        }
+        match self {
+            Self::Here(loaded) => Ok(loaded),
+            Self::Failed(error) => Err(error.clone()),
+            Self::Reading(_) => Err(internal("the history is still being read")),
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Result<Context> {
+        match self {
+            Self::Here(loaded) => Ok(std::mem::take(&mut loaded.context)),
+            Self::Failed(error) => Err(error.clone()),
+            Self::Reading(_) => Err(internal("the history is still being read")),
+        }
+    }
+
+    pub(super) fn put_back(&mut self, context: Context) {
+        if let Self::Here(loaded) = self {
+            loaded.context = context;
+        }
+    }
+}
+
+impl Loaded {
+    fn observe(&mut self, message: Arc<Message>) {
+        match &message.body {
+            Body::SessionMeta(meta) => {
+                self.meta = Some(meta.clone());
+                self.tools_announced = false;
+            }
+            Body::EventMsg(EventMsg::ToolListReady { .. }) => self.tools_announced = true,
+            _ => {}
+        }
+        self.context.observe(&message);
+    }
+}
+
+/// Opens a session in this process and starts its task.
+pub(crate) async fn open(
+    engine: Arc<Inner>,
+    record: SessionRecord,
+    workspace: WorkspaceSummary,
+) -> Result<Session> {
+    let (store, id) = (engine.store(), record.id.clone());
+    let trace = tokio::task::spawn_blocking(move || store.open_trace(&id))
+        .await
+        .map_err(|error| internal(format!("opening the history failed: {error}")))?
+        .map_err(|error| storage(&error))?;
+    let (trace, _recovered) = trace;
+    let recorder = Recorder::start(trace, engine.clock())?;
+    let (snapshots, unprotected) = engine.snapshots(&workspace).await;
+    let tail = Tail::read(&recorder).await?;
+    let mut record = record;
+    record.turns = record.turns.max(tail.turns);
+    if let Some(open) = &tail.open {
+        open.close(&recorder, snapshots.as_ref(), &record.id).await;
+    }
+    let (ops, inbox) = mpsc::channel::<Op>(OPS);
+    let (asks, questions) = mpsc::channel(OPS);
+    let (live, _) = watch::channel(engine.live(&record));
+    let tools = engine.tool_context(&record.id, PathBuf::from(&workspace.path));
+    let actor = Actor {
+        loading: Loading::start(&engine, &record.id),
+        engine,
+        workspace,
+        recorder: recorder.clone(),
+        snapshots: snapshots.clone(),
+        unprotected,
+        tools,
+        calls: Arc::new(Calls::default()),
+        live,
+        approvals: Approvals::default(),
+        asks,
+        todos: tail.todos,
+        running: None,
+        restoring: false,
+        record: record.clone(),
+    };
+    tokio::spawn(actor.run(inbox, questions));
+    Ok(Session { id: record.id, ops, recorder, snapshots })
+}
+
+/// What the end of a trace says about the state of its session.
+#[derive(Default)]
+struct Tail {
+    todos: Vec<TodoItem>,
+    turns: u32,
+    open: Option<OpenTurn>,
+}
+
+/// A turn that has a beginning and no end.
+struct OpenTurn {
+    turn_id: TurnId,
+    messages: Vec<Message>,
+}
+
+impl Tail {
+    /// Reads backwards to the last beginning or end of a turn.
+    async fn read(recorder: &Recorder) -> Result<Self> {
+        let mut tail = Self::default();
+        let mut seen: Vec<Message> = Vec::new();
+        let mut before = None;
+        let mut todos = None;
+        'pages: loop {
+            let page = recorder.page(before, 200).await?;
+            before = page.messages.first().map(|stored| stored.seq);
+            for stored in page.messages.into_iter().rev() {
+                match &stored.message.body {
+                    Body::EventMsg(EventMsg::TurnEnd { turn_id, .. }) => {
+                        tail.turns = number_of(turn_id);
+                        break 'pages;
+                    }
+                    Body::EventMsg(EventMsg::TurnBegin { turn_id, number, .. }) => {
+                        tail.turns = *number;
+                        seen.reverse();
+                        tail.open = Some(OpenTurn { turn_id: turn_id.clone(), messages: seen });
+                        break 'pages;
+                    }
+                    Body::EventMsg(EventMsg::Todo { items }) if todos.is_none() => {
+                        todos = Some(items.clone());
+                    }
+                    _ => {}
+                }
+                seen.push(stored.message);
+            }
+            if !page.has_more || before.is_none() {
+                break;
+            }
+        }
+        tail.todos = todos.unwrap_or_default();
+        Ok(tail)
+    }
+}
+
+fn number_of(turn_id: &TurnId) -> u32 {
+    turn_id.as_str().trim_start_matches('t').parse().unwrap_or(0)
+}
+
+impl OpenTurn {
+    /// Ends the turn in the trace. A call that had started is never run again: what it did is not
+    /// known, and the model is told so (Z-66, security plan 4.3).
+    async fn close(
+        &self,
+        recorder: &Recorder,
+        snapshots: Option<&Arc<cairn_snapshot::Snapshots>>,
+        session: &SessionId,
+    ) {
+        let mut request_open = false;
+        let mut calls: Vec<(ToolCallId, bool)> = Vec::new();
+        for message in &self.messages {
+            match &message.body {
+                Body::EventMsg(EventMsg::RequestBegin {}) => request_open = true,
+                Body::EventMsg(EventMsg::RequestEnd { .. }) => request_open = false,
+                Body::EventMsg(EventMsg::ToolStarted { tool_call_id }) => {
+                    for (id, started) in &mut calls {
+                        *started |= id == tool_call_id;
+                    }
+                }
+                Body::ModelMsg(ModelMsg::ToolCall(call)) => {
+                    calls.push((call.tool_call_id.clone(), false));
+                }
+                Body::ModelMsg(ModelMsg::ToolCallOutput(output)) => {
+                    calls.retain(|(id, _)| *id != output.tool_call_id);
+                }
+                _ => {}
+            }
+        }
+        for (tool_call_id, started) in calls {
+            let output = if started {
+                "[outcome unknown: Cairn ended while this call was running]"
+            } else {
+                "[not run: Cairn ended before this call was allowed]"
+            };
+            let output = ToolCallOutput {
+                role: Role::User,
+                output: output.to_owned(),
+                images: Vec::new(),
+                tool_call_id,
+                stop_reason: Some(StopReason::Aborted),
+                details: None,
+            };
+            recorder.record(Message::model(recorder.now(), ModelMsg::ToolCallOutput(output))).await;
+        }
+        if request_open {
+            let error_message = Some("Cairn ended during this request".to_owned());
+            let status = StopReason::Aborted;
+            recorder
+                .event(EventMsg::RequestEnd { status, error_message, attempt: None, retry_in_ms: None })
+                .await;
+        }
+        let reason = Some("Cairn ended while this turn was running.".to_owned());
+        recorder.event(EventMsg::Abort { reason }).await;
+        let produced_files = produced(snapshots, session, &self.turn_id).await;
+        let end = EventMsg::TurnEnd {
+            turn_id: self.turn_id.clone(),
+            status: TurnStatus::Interrupted,
+            iterations: 0,
+            produced_files,
+            usage: TokenUsage::default(),
+            duration_ms: 0,
+            error: None,
+        };
+        // A disk that is full now is said again at the first turn, which needs the same write.
+        drop(recorder.event_durable(end).await);
+    }
+}
+
+async fn produced(
+    snapshots: Option<&Arc<cairn_snapshot::Snapshots>>,
+    session: &SessionId,
+    turn: &TurnId,
+) -> Vec<String> {
+    let (session, turn) = (session.clone(), turn.clone());
+    let changes =
+        crate::capture::blocking(snapshots.cloned(), move |it| it.changes(&session, &turn)).await;
+    changes.map(|changes| changes.files.into_iter().map(|file| file.path).collect()).unwrap_or_default()
+}

@@ -1,0 +1,9 @@
+/** Lines added and removed, as numbers with their sign. A zero is left out. */
+export function LineCounts({ added, removed }: { added: number; removed: number }) {
+  return (
+    <span className="num counts">
+      {added > 0 ? <span className="add">+{added.toLocaleString("en")}</span> : null}
+      {removed > 0 ? <span className="del">−{removed.toLocaleString("en")}</span> : null}
+    </span>
+  );
+}

@@ -1,0 +1,8 @@
+/** A text that a view wants in the composer of a session, for the user to change and send. */
+import { create } from "zustand";
+
+export interface DraftRequests {
+  request: { sessionId: string; text: string } | null;
+}
+
+export const useDraftRequests = create<DraftRequests>()(() => ({ request: null }));
