@@ -1,1 +1,7 @@
 //! Shared test support.
+
+#[path = "support/model_server.rs"]
+pub mod model_server;
+
+#[path = "support/desktop.rs"]
+pub mod desktop;

@@ -24,6 +24,8 @@ async function call<T>(resource: string, verb: string, params: object = {}, more
 /** A stream that can be ended: the channel goes silent at once, whatever is still on its way. */
 function stream<T>(listener: (message: T) => void): { channel: Channel<T>; end: Unsubscribe } {
   const channel = new Channel<T>();
+  // A channel has one receiver, which is a field of it.
+  // oxlint-disable unicorn/prefer-add-event-listener
   channel.onmessage = listener;
   return {
     channel,
@@ -31,6 +33,7 @@ function stream<T>(listener: (message: T) => void): { channel: Channel<T>; end: 
       channel.onmessage = () => undefined;
     },
   };
+  // oxlint-enable unicorn/prefer-add-event-listener
 }
 
 function toChunk(message: ArrayBuffer | Uint8Array | number[]): TerminalChunk {
@@ -39,15 +42,16 @@ function toChunk(message: ArrayBuffer | Uint8Array | number[]): TerminalChunk {
 }
 
 export const tauriBackend: Backend = {
+  // The shell itself has a plugin `app`, so that ours has another name.
   app: {
-    state: () => call("app", "state"),
+    state: () => call("cairn", "state"),
     subscribe: async (listener) => {
       const { channel, end } = stream<AppEvent[]>(listener);
-      await call("app", "subscribe", {}, { channel });
+      await call("cairn", "subscribe", {}, { channel });
       return end;
     },
-    openLink: (params) => call("app", "open_link", params),
-    ready: () => call("app", "ready"),
+    openLink: (params) => call("cairn", "open_link", params),
+    ready: () => call("cairn", "ready"),
   },
   workspace: {
     pick: () => call("workspace", "pick"),

@@ -18,7 +18,7 @@ export type Row =
   | { kind: "question"; key: string; question: PendingQuestion }
   | { kind: "ending"; key: string; turn: TurnBlock }
   | { kind: "stone"; key: string; turn: TurnBlock; record: TurnRecord | null; open: boolean }
-  | { kind: "crash"; key: string; turn: TurnBlock; record: TurnRecord | null; calls: readonly CallItem[] }
+  | { kind: "crash"; key: string; turn: TurnBlock; record: TurnRecord | null; calls: readonly CallItem[]; last: boolean }
   | { kind: "restore"; key: string; report: RestoreReport; record: RestoreRecord | null; turnNumber: number | null }
   | { kind: "gap"; key: string; seq: number };
 
@@ -46,8 +46,9 @@ export function conversationRows(state: SessionState, shown: string | null): Row
         const record = block.turnId === null ? null : (records.get(block.turnId) ?? null);
         const open = block === openTurn;
         rows.push(...turnRows(block, record, open));
-        if (open) rows.push(...openRows(state, block, shown), stoneRow(block, record, true));
+        if (open) rows.push(...openRows(state, block, shown));
         else if (isCrashed(block, record)) rows.push(crashRow(state, block, record));
+        if (open || block.ending || record) rows.push(stoneRow(block, record, open));
         break;
       }
     }
@@ -71,11 +72,8 @@ function turnRows(block: TurnBlock, record: TurnRecord | null, open: boolean): r
   const known = rowsByBlock.get(block);
   if (known && known.record === record && known.open === open) return known.rows;
   const rows = block.items.map((item, i): Row => itemRow(block, item, i, open));
-  if (!open) {
-    if (block.ending && (block.ending.error || block.ending.status !== "completed") && !isCrashed(block, record)) {
-      rows.push({ kind: "ending", key: `${block.key}-end`, turn: block });
-    }
-    if (block.ending || record) rows.push(stoneRow(block, record, false));
+  if (!open && block.ending && (block.ending.error || block.ending.status !== "completed") && !isCrashed(block, record)) {
+    rows.push({ kind: "ending", key: `${block.key}-end`, turn: block });
   }
   rowsByBlock.set(block, { record, open, rows });
   return rows;
@@ -124,5 +122,6 @@ function crashRow(state: SessionState, turn: TurnBlock, record: TurnRecord | nul
     (item): item is CallItem =>
       item.kind === "call" && (state.interruptedCalls.includes(item.callId) || (item.startedAt !== null && item.output === null)),
   );
-  return { kind: "crash", key: `${turn.key}-crash`, turn, record, calls };
+  const last = state.timeline.blocks.findLast((block) => block.kind === "turn") === turn;
+  return { kind: "crash", key: `${turn.key}-crash`, turn, record, calls, last };
 }

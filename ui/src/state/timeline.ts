@@ -116,7 +116,7 @@ export type KeyBySeq = Readonly<Record<number, string>>;
 
 /** Folds whole pages: messages in order, with a gap for each line that can't be read. */
 export function foldPage(messages: readonly StoredMessage[], gaps: readonly number[], keys: KeyBySeq): Timeline {
-  const gapsLeft = [...gaps].sort((a, b) => a - b);
+  const gapsLeft = gaps.toSorted((a, b) => a - b);
   let timeline = EMPTY_TIMELINE;
   for (const { seq, message } of messages) {
     while (gapsLeft[0] !== undefined && gapsLeft[0] < seq) timeline = addGap(timeline, gapsLeft.shift() ?? 0);
@@ -364,7 +364,7 @@ function addRetry(timeline: Timeline, key: string, at: string, event: RequestEnd
   const block = timeline.blocks.at(-1);
   const last = block?.kind === "turn" ? block.items.at(-1) : undefined;
   if (last?.kind === "note" && last.note.about === "retry") {
-    return editTurn(timeline, (turn) => ({ ...turn, items: turn.items.with(-1, { ...last, note, at }) }));
+    return editTurn(timeline, (turn) => ({ ...turn, items: [...turn.items.slice(0, -1), { ...last, note, at }] }));
   }
   return addNote(timeline, key, at, note);
 }

@@ -16,7 +16,7 @@ export function elapsed(ms: number): string {
 /** `340 ms`, `11.4 s`, `58 s`, `3 min 41 s`, `2 h 5 min`: time that something took. */
 export function duration(ms: number): string {
   if (ms < 950) return `${Math.round(ms)} ms`;
-  if (ms < 19_950) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 19_950) return `${(ms / 1000).toFixed(1).replace(/\.0$/, "")} s`;
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

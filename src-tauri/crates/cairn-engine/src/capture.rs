@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_protocol::{
-    Completeness, ErrorCode, ErrorInfo, EventMsg, SessionId, SnapshotEvent, SnapshotSide, Timestamp,
-    TurnId,
+    Completeness, ErrorCode, ErrorInfo, EventMsg, SessionId, SnapshotEvent, SnapshotSide,
+    Timestamp, TurnId,
 };
 use cairn_snapshot::{Capture, Snapshots};
 use tokio::sync::watch;
@@ -23,7 +23,8 @@ pub(crate) async fn blocking<T: Send + 'static>(
     call: impl FnOnce(&Snapshots) -> std::result::Result<T, cairn_snapshot::Error> + Send + 'static,
 ) -> Result<T> {
     let Some(snapshots) = snapshots else {
-        let text = "Turns are not captured in this workspace, so there is nothing to show or roll back.";
+        let text =
+            "Turns are not captured in this workspace, so there is nothing to show or roll back.";
         return Err(ErrorInfo::new(ErrorCode::Unsupported, text));
     };
     tokio::task::spawn_blocking(move || call(&snapshots))
@@ -35,10 +36,13 @@ pub(crate) async fn blocking<T: Send + 'static>(
 fn info(error: &cairn_snapshot::Error) -> ErrorInfo {
     use cairn_snapshot::Error;
     let code = match error {
-        Error::Stale { .. } => ErrorCode::Stale,
-        Error::UnknownTurn { .. } | Error::UnknownRestore { .. } => ErrorCode::NotFound,
-        Error::Invalid { .. } => ErrorCode::Invalid,
-        Error::Locked { .. } => ErrorCode::Locked,
+        Error::Stale => ErrorCode::Stale,
+        Error::NotFound(_) => ErrorCode::NotFound,
+        Error::Invalid(_) => ErrorCode::Invalid,
+        Error::Locked => ErrorCode::Locked,
+        Error::TurnInProgress => ErrorCode::TurnInProgress,
+        Error::WorkspaceMissing(_) | Error::WorkspaceReplaced(_) => ErrorCode::WorkspaceMissing,
+        Error::Internal(_) => ErrorCode::Internal,
         _ => ErrorCode::Io,
     };
     ErrorInfo::new(code, format!("{}.", chain(error)))
@@ -64,8 +68,12 @@ impl TurnCapture {
         recorder: Recorder,
     ) -> Arc<Self> {
         let (done, ready) = watch::channel(false);
-        let capture =
-            Arc::new(Self { snapshots: snapshots.clone(), session: session.clone(), turn: turn.clone(), ready });
+        let capture = Arc::new(Self {
+            snapshots: snapshots.clone(),
+            session: session.clone(),
+            turn: turn.clone(),
+            ready,
+        });
         tokio::spawn(async move {
             let now = recorder.now();
             let (id, begun) = (turn.clone(), session);
@@ -99,7 +107,12 @@ impl TurnCapture {
     async fn edit(
         &self,
         path: &Path,
-        mark: impl FnOnce(&Snapshots, &SessionId, &TurnId, &Path) -> std::result::Result<(), cairn_snapshot::Error>
+        mark: impl FnOnce(
+            &Snapshots,
+            &SessionId,
+            &TurnId,
+            &Path,
+        ) -> std::result::Result<(), cairn_snapshot::Error>
         + Send
         + 'static,
     ) -> std::result::Result<(), String> {
@@ -136,14 +149,20 @@ impl TurnCapture {
     }
 
     /// Captures the state after the turn and returns the changed paths.
-    pub(crate) async fn end(&self, recorder: &Recorder, unprotected: Option<String>) -> Vec<String> {
+    pub(crate) async fn end(
+        &self,
+        recorder: &Recorder,
+        unprotected: Option<String>,
+    ) -> Vec<String> {
         self.before_first_effect().await;
         let (session, turn, now): (_, _, Timestamp) =
             (self.session.clone(), self.turn.clone(), recorder.now());
         let result =
             blocking(self.snapshots.clone(), move |it| Ok(it.end_turn(&session, &turn, now))).await;
         let taken = result.unwrap_or_else(|error| failed(unprotected.unwrap_or(error.message)));
-        recorder.event(EventMsg::Snapshot(event(self.turn.clone(), SnapshotSide::After, &taken))).await;
+        recorder
+            .event(EventMsg::Snapshot(event(self.turn.clone(), SnapshotSide::After, &taken)))
+            .await;
         taken.paths
     }
 }

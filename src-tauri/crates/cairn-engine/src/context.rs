@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cairn_protocol::{
-    Body, EventMsg, Message, ModelMsg, Role, Sender, StopReason, Text, Timestamp, ToolCall, ToolCallId,
-    ToolCallOutput, TranscriptItem, transcript_block,
+    Body, EventMsg, Message, ModelMsg, Role, StopReason, Text, Timestamp, ToolCall, ToolCallId,
+    ToolCallOutput,
+    marker::{Tag, Transcript},
 };
 
 /// The output of a call that was stopped before it gave one (P-39).
@@ -24,7 +25,7 @@ pub(crate) struct Context {
     /// What the present attempt has given so far.
     response: Vec<Arc<Message>>,
     /// What earlier attempts of this request gave, transcribed.
-    failed: Vec<TranscriptItem>,
+    failed: Vec<Arc<Message>>,
     /// Outputs that came, by call.
     outputs: HashMap<ToolCallId, Arc<Message>>,
     /// Calls of the last committed response, in order, that need an output in the next input.
@@ -57,8 +58,12 @@ impl Context {
     fn observe_model(&mut self, model: &ModelMsg, message: &Arc<Message>) {
         match model {
             ModelMsg::Text(text) if text.role == Role::User => self.input.push(Arc::clone(message)),
-            ModelMsg::ImageUrl(image) if image.role == Role::User => self.input.push(Arc::clone(message)),
-            ModelMsg::InlineData(data) if data.role == Role::User => self.input.push(Arc::clone(message)),
+            ModelMsg::ImageUrl(image) if image.role == Role::User => {
+                self.input.push(Arc::clone(message))
+            }
+            ModelMsg::InlineData(data) if data.role == Role::User => {
+                self.input.push(Arc::clone(message))
+            }
             ModelMsg::Text(_)
             | ModelMsg::Thinking(_)
             | ModelMsg::InlineThinking(_)
@@ -80,7 +85,8 @@ impl Context {
         let mut outputs = Vec::with_capacity(self.awaiting.len());
         for id in self.awaiting.drain(..) {
             let output = self.outputs.remove(&id).unwrap_or_else(|| {
-                Arc::new(Message::model(timestamp, ModelMsg::ToolCallOutput(interrupted(id))))
+                let output = ToolCallOutput::text(&id, INTERRUPTED, StopReason::Aborted);
+                Arc::new(Message::model(timestamp, output))
             });
             outputs.push(output);
         }
@@ -95,7 +101,7 @@ impl Context {
         messages.extend(self.committed.iter().cloned());
         messages.extend(self.input.iter().cloned());
         if !self.failed.is_empty() {
-            messages.push(note(now, transcript_block("turn_retried", &self.failed)));
+            messages.push(note(now, transcript(Tag::TurnRetried, &self.failed)));
         }
         messages
     }
@@ -128,14 +134,12 @@ impl Context {
 
     fn set_aside(&mut self) {
         for message in std::mem::take(&mut self.response) {
-            let Body::ModelMsg(model) = &message.body else { continue };
-            self.failed.extend(TranscriptItem::from_model(model));
-            if let ModelMsg::ToolCall(call) = model
-                && let Some(output) = self.outputs.remove(&call.tool_call_id)
-                && let Body::ModelMsg(model) = &output.body
-            {
-                self.failed.extend(TranscriptItem::from_model(model));
-            }
+            let output = match &message.body {
+                Body::ModelMsg(ModelMsg::ToolCall(call)) => self.outputs.remove(&call.tool_call_id),
+                _ => None,
+            };
+            self.failed.push(message);
+            self.failed.extend(output);
         }
     }
 
@@ -155,16 +159,14 @@ impl Context {
         let mut items = Vec::new();
         for message in self.input.drain(..) {
             match &message.body {
-                Body::ModelMsg(ModelMsg::Text(text)) => {
-                    items.extend(TranscriptItem::from_model(&ModelMsg::Text(text.clone())));
-                }
+                Body::ModelMsg(ModelMsg::Text(_)) => items.push(message),
                 // Outputs of committed calls and images stay as they are.
                 _ => kept.push(message),
             }
         }
         items.append(&mut self.failed);
         if !items.is_empty() {
-            kept.push(note(timestamp, transcript_block("turn_aborted", &items)));
+            kept.push(note(timestamp, transcript(Tag::TurnAborted, &items)));
         }
         self.input = kept;
     }
@@ -175,28 +177,18 @@ pub(crate) fn runnable(call: &ToolCall) -> bool {
     call.stop_reason.is_none_or(|reason| reason == StopReason::Completed)
 }
 
-fn interrupted(id: ToolCallId) -> ToolCallOutput {
-    ToolCallOutput {
-        role: Role::User,
-        output: INTERRUPTED.to_owned(),
-        images: Vec::new(),
-        tool_call_id: id,
-        stop_reason: Some(StopReason::Aborted),
-        details: None,
+fn transcript(tag: Tag, messages: &[Arc<Message>]) -> String {
+    let mut transcript = Transcript::new();
+    for message in messages {
+        if let Body::ModelMsg(model) = &message.body {
+            transcript.push(model);
+        }
     }
+    transcript.finish(tag)
 }
 
 fn note(timestamp: Timestamp, text: String) -> Arc<Message> {
-    Arc::new(Message::model(
-        timestamp,
-        ModelMsg::Text(Text {
-            role: Role::User,
-            text,
-            sender: Some(Sender::Harness),
-            fidelity: None,
-            stop_reason: None,
-        }),
-    ))
+    Arc::new(Message::model(timestamp, Text::harness(text)))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! `session/actor.rs`.
 
 mod checks;
+mod reading;
 mod settings;
 mod workspaces;
 
@@ -17,7 +18,7 @@ use cairn_exec::{Commands, Terminals};
 use cairn_protocol::{
     AppEvent, AppState, ErrorCode, ErrorInfo, Mode, ModelRef, Rule, SandboxBackend, SandboxState,
     SessionActivity, SessionId, SessionSummary, SnapshotMode, Timestamp, TitleSource, TokenUsage,
-    WorkspaceId, WorkspaceSummary,
+    WorkspaceId,
 };
 use cairn_provider::Provider;
 use cairn_snapshot::Snapshots;
@@ -26,8 +27,8 @@ use cairn_tools::{PathLocks, ReadLedger, Registry, ToolContext};
 use tokio::sync::broadcast;
 
 use crate::error::{Result, chain, internal, not_found};
-use crate::models::script_entry;
 pub use crate::models::ExtraProvider;
+use crate::models::script_entry;
 use crate::session::{Authority, Live, Session};
 use crate::tour::TOUR_PROVIDER;
 pub use checks::{PolicyCheck, PolicyQuestion};
@@ -67,7 +68,7 @@ pub(crate) struct Inner {
     options: EngineOptions,
     store: Arc<Store>,
     config: Mutex<Config>,
-    problems: Vec<String>,
+    problems: Mutex<Vec<String>>,
     tools: Registry,
     terminals: Arc<Terminals>,
     events: broadcast::Sender<AppEvent>,
@@ -82,14 +83,18 @@ pub(crate) struct Inner {
 impl Engine {
     /// Opens the data root, making it when it is not there. Blocking work is done off the async threads.
     pub async fn open(mut options: EngineOptions) -> Result<Self> {
-        let tour = script_entry(TOUR_PROVIDER, "guided-tour", "Guided tour (a script, not a model)");
+        let tour =
+            script_entry(TOUR_PROVIDER, "guided-tour", "Guided tour (a script, not a model)");
         let script = options.root.join("tour").join("script.jsonl");
         options.extra.push(ExtraProvider { entry: tour, key: None, script: Some(script) });
         let (root, now) = (options.root.clone(), (options.now)());
         let opened = tokio::task::spawn_blocking(move || {
             let (store, mut problems) = Store::open(&root, now).map_err(|error| storage(&error))?;
             let (config, more) = Config::open(&root).map_err(|error| {
-                ErrorInfo::new(ErrorCode::Io, format!("The settings can't be read: {}.", chain(&error)))
+                ErrorInfo::new(
+                    ErrorCode::Io,
+                    format!("The settings can't be read: {}.", chain(&error)),
+                )
             })?;
             problems.extend(more);
             Ok::<_, ErrorInfo>((store, config, problems))
@@ -101,7 +106,7 @@ impl Engine {
             options,
             store,
             config: Mutex::new(config),
-            problems,
+            problems: Mutex::new(problems),
             tools: Registry::builtin(),
             terminals: Terminals::new(),
             events,
@@ -118,11 +123,8 @@ impl Engine {
     /// Returns all that a window needs at its start.
     pub async fn state(&self) -> Result<AppState> {
         let store = self.inner.store();
-        let (workspaces, records) = blocking(move || {
-            let workspaces = store.workspaces().map_err(|error| storage(&error))?;
-            Ok((workspaces, store.sessions().map_err(|error| storage(&error))?))
-        })
-        .await?;
+        let (workspaces, records) =
+            blocking(move || Ok((store.workspaces(), store.sessions()))).await?;
         let sessions =
             records.iter().take(MAX_SESSIONS).map(|record| self.inner.summary_of(record)).collect();
         let keychain = {
@@ -138,7 +140,7 @@ impl Engine {
             sessions,
             sandbox: self.inner.known_sandbox(),
             keychain,
-            problems: self.inner.problems.clone(),
+            problems: self.inner.problems(),
         })
     }
 
@@ -168,7 +170,8 @@ impl Engine {
         let settings = self.inner.settings();
         let mode = mode.unwrap_or(settings.default_mode);
         if mode == Mode::Auto && authority == Authority::Window {
-            let text = "Mode auto needs the system's own dialog: the page alone can't switch to it.";
+            let text =
+                "Mode auto needs the system's own dialog: the page alone can't switch to it.";
             return Err(ErrorInfo::new(ErrorCode::Declined, text));
         }
         let workspace = self.inner.workspace(workspace_id).await?;
@@ -210,7 +213,7 @@ impl Engine {
             return Ok(session.clone());
         }
         let (store, wanted) = (self.inner.store(), id.clone());
-        let record = blocking(move || store.session(&wanted).map_err(|error| storage(&error))).await?;
+        let record = blocking(move || Ok(store.session(&wanted))).await?;
         let record = record.ok_or_else(|| not_found("session", id.as_str()))?;
         let workspace = self.inner.workspace(&record.workspace_id).await?;
         let session = crate::session::open(Arc::clone(&self.inner), record, workspace).await?;
@@ -221,7 +224,7 @@ impl Engine {
     /// Returns the summaries of all sessions, last active first.
     pub async fn sessions(&self) -> Result<Vec<SessionSummary>> {
         let store = self.inner.store();
-        let records = blocking(move || store.sessions().map_err(|error| storage(&error))).await?;
+        let records = blocking(move || Ok(store.sessions())).await?;
         Ok(records.iter().map(|record| self.inner.summary_of(record)).collect())
     }
 
@@ -232,7 +235,7 @@ impl Engine {
             session.close().await?;
         }
         let (store, wanted) = (self.inner.store(), id.clone());
-        let record = blocking(move || store.session(&wanted).map_err(|error| storage(&error))).await?;
+        let record = blocking(move || Ok(store.session(&wanted))).await?;
         let record = record.ok_or_else(|| not_found("session", id.as_str()))?;
         if let Ok(workspace) = self.inner.workspace(&record.workspace_id).await
             && let (Some(snapshots), _) = self.inner.snapshots(&workspace).await
@@ -250,7 +253,8 @@ impl Engine {
 
     /// Ends every turn, command and terminal, and syncs every trace.
     pub async fn close(&self) {
-        let sessions: Vec<Session> = self.inner.sessions.lock().await.drain().map(|(_, it)| it).collect();
+        let sessions: Vec<Session> =
+            self.inner.sessions.lock().await.drain().map(|(_, it)| it).collect();
         for session in sessions {
             // A session that is closed already is what is wanted.
             let _closed = session.close().await;
@@ -280,12 +284,32 @@ impl Inner {
         &self.options.root
     }
 
+    /// What is wrong with the data and was found so far.
+    fn problems(&self) -> Vec<String> {
+        let mut problems = lock(&self.problems);
+        problems.extend(self.store.take_problems());
+        problems.clone()
+    }
+
+    /// Adds something that the user must be told.
+    pub(crate) fn add_problem(&self, problem: String) {
+        let mut problems = lock(&self.problems);
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+
     pub(crate) fn home(&self) -> Option<String> {
         self.options.home.as_ref().map(|home| home.display().to_string())
     }
 
     pub(crate) fn clock(&self) -> fn() -> Timestamp {
         self.options.now
+    }
+
+    /// The environment that terminals inherit.
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+        self.options.env.clone()
     }
 
     pub(crate) fn tools(&self) -> &Registry {
@@ -342,7 +366,10 @@ impl Inner {
         }
         let target = self.model_target(model)?;
         let provider = cairn_provider::connect(target, self.options.now).map_err(|error| {
-            ErrorInfo::new(ErrorCode::NoModel, format!("The model can't be reached: {}.", chain(&error)))
+            ErrorInfo::new(
+                ErrorCode::NoModel,
+                format!("The model can't be reached: {}.", chain(&error)),
+            )
         })?;
         lock(&self.providers).insert(model.clone(), Arc::clone(&provider));
         Ok(provider)
@@ -365,7 +392,7 @@ impl Inner {
     pub(crate) fn live(&self, record: &SessionRecord) -> Live {
         let mut rules = record.rules.clone();
         rules.extend(self.options.rules.iter().cloned());
-        rules.extend(self.config().workspace_rules(&record.workspace_id));
+        rules.extend(self.workspace_rules(&record.workspace_id));
         Live {
             mode: record.mode,
             shell_policy: self.settings().shell_policy,
@@ -419,7 +446,9 @@ pub(crate) fn storage(error: &cairn_store::Error) -> ErrorInfo {
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| internal(format!("a task failed: {error}")))?
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| internal(format!("a task failed: {error}")))?
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -10,7 +10,10 @@ pub(crate) fn invalid(message: impl Into<String>) -> ErrorInfo {
 }
 
 pub(crate) fn not_found(what: &str, id: &str) -> ErrorInfo {
-    ErrorInfo::new(ErrorCode::NotFound, format!("There is no {what} {id}. It may have been deleted."))
+    ErrorInfo::new(
+        ErrorCode::NotFound,
+        format!("There is no {what} {id}. It may have been deleted."),
+    )
 }
 
 pub(crate) fn internal(message: impl Into<String>) -> ErrorInfo {

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cairn_protocol::{Body, FeedItem, Message, ModelMsg, PartialEvent};
+use cairn_protocol::{Body, FeedItem, ModelMsg, merge_deltas};
 use tokio::sync::Notify;
 
 /// Items that wait for one subscriber before it must open the session again (security plan 4.7).
@@ -104,7 +104,9 @@ impl Drop for Subscriber {
 }
 
 fn weight(item: &FeedItem) -> usize {
-    let (FeedItem::Partial { message } | FeedItem::Stored { message, .. }) = item else { return 64 };
+    let (FeedItem::Partial { message } | FeedItem::Stored { message, .. }) = item else {
+        return 64;
+    };
     64 + match &message.body {
         Body::ModelMsg(ModelMsg::PartialText(it)) => it.text.len(),
         Body::ModelMsg(ModelMsg::PartialThinking(it)) => it.thinking.len(),
@@ -118,49 +120,11 @@ fn weight(item: &FeedItem) -> usize {
 
 /// Appends a delta to the delta before it when both belong to one segment.
 fn merge(last: &mut FeedItem, item: &FeedItem) -> bool {
-    let (FeedItem::Partial { message: last }, FeedItem::Partial { message: next }) = (last, item) else {
+    let (FeedItem::Partial { message: last }, FeedItem::Partial { message: next }) = (last, item)
+    else {
         return false;
     };
-    if last.origin != next.origin {
-        return false;
-    }
-    merge_messages(last, next)
-}
-
-fn merge_messages(last: &mut Message, next: &Message) -> bool {
-    const DELTA: PartialEvent = PartialEvent::Delta;
-    let (Body::ModelMsg(last), Body::ModelMsg(next)) = (&mut last.body, &next.body) else { return false };
-    match (last, next) {
-        (ModelMsg::PartialText(a), ModelMsg::PartialText(b))
-            if a.event_type == DELTA && b.event_type == DELTA && a.role == b.role =>
-        {
-            a.text.push_str(&b.text);
-            true
-        }
-        (ModelMsg::PartialThinking(a), ModelMsg::PartialThinking(b))
-            if a.event_type == DELTA && b.event_type == DELTA =>
-        {
-            a.thinking.push_str(&b.thinking);
-            true
-        }
-        (ModelMsg::PartialToolCall(a), ModelMsg::PartialToolCall(b))
-            if a.event_type == DELTA && b.event_type == DELTA && a.tool_call_id == b.tool_call_id =>
-        {
-            a.arguments.push_str(&b.arguments);
-            true
-        }
-        (ModelMsg::PartialToolCallOutput(a), ModelMsg::PartialToolCallOutput(b))
-            if a.event_type == DELTA
-                && b.event_type == DELTA
-                && a.tool_call_id == b.tool_call_id
-                && a.images.is_empty()
-                && b.images.is_empty() =>
-        {
-            a.output.push_str(&b.output);
-            true
-        }
-        _ => false,
-    }
+    last.origin == next.origin && merge_deltas(last, next)
 }
 
 #[cfg(test)]

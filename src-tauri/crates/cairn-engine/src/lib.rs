@@ -21,7 +21,9 @@ mod turn;
 pub use doctor::{DoctorCheck, DoctorReport};
 pub use engine::{Engine, EngineOptions, ExtraProvider, PolicyCheck, PolicyQuestion};
 pub use feed::Subscription;
-pub use session::{Authority, Session};
+pub use session::{Authority, Sent, Session};
 pub use tour::TOUR_PROVIDER;
 
-pub use cairn_exec::{TerminalOutput, Terminals};
+pub use cairn_config::data_root;
+pub use cairn_exec::{TerminalOutput, TerminalSink, Terminals};
+pub use cairn_policy::{command_rule, rule_text, visible};

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use cairn_protocol::{
-    ErrorCode, ErrorInfo, KeySource, ModelEntry, ModelRef, ProviderDraft, ProviderEntry, Secret, WireApi,
+    ErrorCode, ErrorInfo, KeySource, ModelEntry, ModelRef, ProviderDraft, ProviderEntry, Secret,
+    WireApi,
 };
 use cairn_provider::ModelTarget;
 
@@ -48,10 +49,14 @@ impl Inner {
             return Ok(target(&extra.entry, &entry, key, extra.script.clone()));
         }
         let providers = self.config().providers();
-        let entry = providers.iter().find(|entry| entry.name == model.provider).ok_or_else(|| {
-            let text = format!("There is no provider {}. Connect a model in Settings.", model.provider);
-            ErrorInfo::new(ErrorCode::NoModel, text)
-        })?;
+        let entry =
+            providers.iter().find(|entry| entry.name == model.provider).ok_or_else(|| {
+                let text = format!(
+                    "There is no provider {}. Connect a model in Settings.",
+                    model.provider
+                );
+                ErrorInfo::new(ErrorCode::NoModel, text)
+            })?;
         let model_entry = model_entry(entry, model)?;
         Ok(target(entry, &model_entry, self.key(entry)?, None))
     }

@@ -4,14 +4,13 @@
 //! anybody sees it. A failed write never loses the message silently: durable records fail to their
 //! caller, and the others raise a notice on the feed.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cairn_protocol::{
-    Aggregator, Body, ErrorCode, ErrorInfo, EventMsg, FeedItem, HistoryPage, Message, ModelMsg,
-    NoticeLevel, StoredMessage, Timestamp,
+    Aggregator, ErrorCode, ErrorInfo, EventMsg, FeedItem, HistoryPage, Message, NoticeLevel,
+    StoredMessage, Timestamp,
 };
 use cairn_store::{SyncClass, Trace};
 use tokio::runtime::Handle;
@@ -53,7 +52,7 @@ impl Recorder {
             trace,
             now,
             subscribers: Vec::new(),
-            open: Aggregator::default(),
+            open: Aggregator::new(),
             failing: false,
             last_seq: Arc::clone(&last_seq),
         };
@@ -188,7 +187,7 @@ impl Writer {
                 }
             }
             Job::Partial(message) => {
-                self.open.observe(&message);
+                self.open.push(&message);
                 self.publish(|| FeedItem::Partial { message: Box::new(message.clone()) });
             }
             Job::Announce(item) => self.publish(|| item.clone()),
@@ -217,7 +216,7 @@ impl Writer {
             Ok(seq) => {
                 self.failing = false;
                 self.last_seq.store(seq, Ordering::Release);
-                self.open.observe(&message);
+                self.open.push(&message);
                 self.publish(|| FeedItem::Stored { seq, message: Box::new(message.clone()) });
                 Ok(seq)
             }
@@ -258,7 +257,7 @@ impl Writer {
                 }
             }
         }
-        for message in self.open.open_fragments((self.now)()) {
+        for message in self.open.open_fragments() {
             sender.push(FeedItem::Partial { message: Box::new(message) });
         }
         self.subscribers.push(sender);
@@ -275,15 +274,4 @@ fn storage(error: &cairn_store::Error) -> ErrorInfo {
         ErrorCode::Io,
         format!("The history of this session is not being saved: {}.", chain(error)),
     )
-}
-
-/// Counts the tool calls and answers of a list of messages, for tests and checks (P-254).
-pub(crate) fn answers_by_call(messages: &[Arc<Message>]) -> HashMap<String, usize> {
-    let mut answers = HashMap::new();
-    for message in messages {
-        if let Body::ModelMsg(ModelMsg::ToolCallOutput(output)) = &message.body {
-            *answers.entry(output.tool_call_id.0.clone()).or_insert(0) += 1;
-        }
-    }
-    answers
 }

@@ -48,16 +48,44 @@ pub enum Sent {
 type Reply<T> = oneshot::Sender<Result<T>>;
 
 pub(crate) enum Op {
-    View { reply: Reply<SessionView> },
-    StartTurn { text: String, reply: Reply<Sent> },
-    Unqueue { id: String, reply: Reply<String> },
-    Interrupt { reply: Reply<()> },
-    StopCommand { call: ToolCallId, reply: Reply<()> },
-    RetryNow { reply: Reply<()> },
-    SetMode { mode: Mode, authority: Authority, reply: Reply<Mode> },
-    SetModel { model: ModelRef, reply: Reply<()> },
-    Rename { title: String, reply: Reply<()> },
-    Pending { id: ApprovalId, reply: Reply<ApprovalRequest> },
+    View {
+        reply: Reply<SessionView>,
+    },
+    StartTurn {
+        text: String,
+        reply: Reply<Sent>,
+    },
+    Unqueue {
+        id: String,
+        reply: Reply<String>,
+    },
+    Interrupt {
+        reply: Reply<()>,
+    },
+    StopCommand {
+        call: ToolCallId,
+        reply: Reply<()>,
+    },
+    RetryNow {
+        reply: Reply<()>,
+    },
+    SetMode {
+        mode: Mode,
+        authority: Authority,
+        reply: Reply<Mode>,
+    },
+    SetModel {
+        model: ModelRef,
+        reply: Reply<()>,
+    },
+    Rename {
+        title: String,
+        reply: Reply<()>,
+    },
+    Pending {
+        id: ApprovalId,
+        reply: Reply<ApprovalRequest>,
+    },
     Answer {
         id: ApprovalId,
         digest: String,
@@ -65,11 +93,24 @@ pub(crate) enum Op {
         authority: Authority,
         reply: Reply<()>,
     },
-    AnswerQuestion { id: QuestionId, answers: Vec<String>, reply: Reply<()> },
-    Restore { request: RestoreRequest, token: String, reply: Reply<RestoreReport> },
-    BringBack { restore: Option<RestoreId>, reply: Reply<RestoreReport> },
+    AnswerQuestion {
+        id: QuestionId,
+        answers: Vec<String>,
+        reply: Reply<()>,
+    },
+    Restore {
+        request: RestoreRequest,
+        token: String,
+        reply: Reply<RestoreReport>,
+    },
+    BringBack {
+        restore: Option<RestoreId>,
+        reply: Reply<RestoreReport>,
+    },
     SettingsChanged,
-    Close { reply: Reply<()> },
+    Close {
+        reply: Reply<()>,
+    },
 }
 
 /// A session that is open in this process. Cheap to clone; the session goes on without it.
@@ -180,7 +221,8 @@ impl Session {
     /// Returns the difference of one path in a turn.
     pub async fn diff(&self, turn: TurnId, path: String, from_hunk: u32) -> Result<FileDiff> {
         let session = self.id.clone();
-        self.with_snapshots(move |snapshots| snapshots.diff(&session, &turn, &path, from_hunk)).await
+        self.with_snapshots(move |snapshots| snapshots.diff(&session, &turn, &path, from_hunk))
+            .await
     }
 
     /// Returns what a rollback would do; touches nothing.

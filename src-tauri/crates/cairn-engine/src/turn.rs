@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cairn_protocol::{
-    ErrorCode, ErrorInfo, EventMsg, Message, ModelMsg, NoticeLevel, Role, SessionId, StopReason, Text,
-    TokenUsage, TurnId, TurnStatus, WorkspaceSummary,
+    ErrorCode, ErrorInfo, EventMsg, Message, NoticeLevel, SessionId, StopReason, Text, TokenUsage,
+    TurnId, TurnStatus, WorkspaceSummary,
 };
 use cairn_provider::Provider;
 use cairn_tools::ToolContext;
@@ -138,14 +138,8 @@ impl Turn {
                 "Stopped after {} model requests, the limit of one turn. Send a message to go on.",
                 self.iterations
             );
-            let message = ModelMsg::Text(Text {
-                role: Role::Assistant,
-                text,
-                sender: None,
-                fidelity: None,
-                stop_reason: Some(StopReason::Failed),
-            });
-            recorder.record(Message::model(recorder.now(), message)).await;
+            let text = Text::assistant(text, StopReason::Failed);
+            recorder.record(Message::model(recorder.now(), text)).await;
         }
         let produced_files = self.capture.end(&recorder, self.env.unprotected.clone()).await;
         let (status, error, reason) = match end {

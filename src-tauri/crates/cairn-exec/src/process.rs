@@ -96,10 +96,8 @@ impl Process {
     /// Waits until the process has ended and reaps it. One caller only.
     pub(crate) async fn ended(&self) -> ExitStatus {
         #[cfg(target_os = "linux")]
-        if let Some(handle) = tree::handle(self.pid)
-            && let Ok(handle) = tokio::io::unix::AsyncFd::register(handle)
-        {
-            _ = handle.readable().await;
+        if let Some(handle) = tree::handle(self.pid) {
+            tree::ended(handle).await;
         }
         loop {
             if let Some(status) = self.reap() {
@@ -164,7 +162,7 @@ impl Process {
         self.while_alive(|| self.interrupt_group());
     }
 
-    /// Ends the tree at once.
+    /// Ends the tree at once. When it is not over soon after, a second call ends what stands before it.
     pub(crate) fn kill(&self) {
         self.while_alive(|| self.kill_tree());
     }
@@ -180,7 +178,7 @@ impl Process {
         let below = tree::below(self.pid);
         // In a namespace the first generation is its first process: no program, and it ends all.
         let programs = below.iter().filter(|p| self.tree != Tree::Namespace || p.generation > 1);
-        programs.fold(false, |any, program| program.signal(signal) || any)
+        programs.filter(|program| program.signal(signal)).count() > 0
     }
 
     fn interrupt_group(&self) {
@@ -193,11 +191,14 @@ impl Process {
         match self.tree {
             // The guard kills all below it; it must not die before.
             Tree::Guarded => tree::signal(self.pid, libc::SIGTERM),
+            // The first process of the namespace takes all with it, and bubblewrap reaps it and ends.
+            // Where there is none (any more), bubblewrap itself goes; it is its own last child then.
             Tree::Namespace => {
-                for process in tree::below(self.pid).iter().filter(|p| p.generation == 1) {
-                    process.signal(libc::SIGKILL);
+                let below = tree::below(self.pid);
+                let first = below.iter().find(|process| process.generation == 1);
+                if !first.is_some_and(|process| process.signal(libc::SIGKILL)) {
+                    tree::signal(self.pid, libc::SIGKILL);
                 }
-                tree::signal(self.pid, libc::SIGKILL);
             }
             Tree::Group => tree::signal(self.pid, libc::SIGKILL),
         }
@@ -267,7 +268,10 @@ impl Drop for Process {
     fn drop(&mut self) {
         if self.reap().is_none() {
             self.kill();
-            self.ended_within(Duration::from_millis(500));
+            if self.ended_within(Duration::from_millis(500)).is_none() {
+                self.kill();
+                self.ended_within(Duration::from_millis(500));
+            }
             self.sweep();
         }
     }

@@ -139,7 +139,7 @@ impl Running {
     }
 
     /// Ends the whole tree: asks every program, waits a second at most, then kills (P-83). Returns
-    /// when it is over, at the latest after four seconds.
+    /// when it is over, at the latest after five seconds.
     pub async fn kill(&self) {
         let asked = self.blocking(|process| process.ask(Ask::Terminate)).await;
         if asked && timeout(GRACE, self.wait()).await.is_ok() {
@@ -150,6 +150,10 @@ impl Running {
 
     /// Ends the whole tree without asking its programs.
     pub async fn kill_now(&self) {
+        self.blocking(Process::kill).await;
+        if timeout(GRACE / 2, self.wait()).await.is_ok() {
+            return;
+        }
         self.blocking(Process::kill).await;
         // It can only fail for a process of another user or one stuck in the kernel.
         _ = timeout(DRAIN_LIMIT + GRACE, self.wait()).await;

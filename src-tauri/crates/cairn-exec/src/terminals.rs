@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use cairn_protocol::{TerminalId, TerminalSize, TerminalSummary, TerminalState, WorkspaceId};
+use cairn_protocol::{TerminalId, TerminalSize, TerminalState, TerminalSummary, WorkspaceId};
 
 use crate::Error;
 use crate::commands::random_hex;

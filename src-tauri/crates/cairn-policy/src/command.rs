@@ -57,10 +57,16 @@ fn plain(text: &str) -> Result<Vec<Vec<String>>, String> {
 }
 
 /// Parses within the budget; returns nothing when that is spent.
+///
+/// The grammar's scanner hands characters to C functions that are only defined for bytes, and reads outside of their tables
+/// for some beyond ASCII. It therefore sees a letter for each such byte: to the shell they are letters too, and the places of
+/// all words stay the same. Control characters become blanks.
 pub(crate) fn parse(text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).expect("the grammar is built for this version of tree-sitter");
-    let bytes = text.as_bytes();
+    parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .expect("the grammar is built for this version of tree-sitter");
+    let bytes: Vec<u8> = text.bytes().map(seen_as).collect();
     let mut reports = 0_u32;
     let mut progress = |_: &ParseState| {
         reports += 1;
@@ -68,6 +74,15 @@ pub(crate) fn parse(text: &str) -> Option<Tree> {
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+}
+
+fn seen_as(byte: u8) -> u8 {
+    match byte {
+        0x80.. => b'x',
+        b'\n' | b'\t' => byte,
+        0..0x20 | 0x7f => b' ',
+        _ => byte,
+    }
 }
 
 /// Reads the simple commands off a tree; fails on the first node that is not on the list of plain ones.

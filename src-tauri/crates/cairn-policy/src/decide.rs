@@ -4,8 +4,8 @@
 //! that matches decides. A mode or an allow rule can only change the steps after the gates.
 
 use cairn_protocol::{
-    AskClass, CallEffects, Decision, Mode, PolicyStep, Rule, RuleEffect, RuleMatcher, SandboxPolicy, SandboxState,
-    ShellPolicy, ToolClass, Verdict,
+    AskClass, CallEffects, Decision, Mode, PolicyStep, Rule, RuleEffect, RuleMatcher,
+    SandboxPolicy, SandboxState, ShellPolicy, ToolClass, Verdict,
 };
 
 use crate::command::loose::candidates;
@@ -87,7 +87,10 @@ const STEPS: &[fn(&Call<'_>) -> Option<Ruling>] = &[
 
 /// Decides what is to happen to a call (Z-45, security plan 3.1).
 pub fn decide(input: &PolicyInput<'_>) -> Decision {
-    let call = Call { input, command: input.effects.command.as_ref().map(|command| parse_command(&command.command)) };
+    let call = Call {
+        input,
+        command: input.effects.command.as_ref().map(|command| parse_command(&command.command)),
+    };
     let ruling = STEPS.iter().find_map(|step| step(&call)).unwrap_or_else(|| default(&call));
     Decision {
         verdict: ruling.verdict,
@@ -127,7 +130,8 @@ impl Call<'_> {
     /// Returns whether a path is in the workspace or a granted folder.
     fn is_inside(&self, real: &str) -> bool {
         let roots = self.input.roots;
-        is_within(real, &roots.workspace) || roots.granted.iter().any(|folder| is_within(real, folder))
+        is_within(real, &roots.workspace)
+            || roots.granted.iter().any(|folder| is_within(real, folder))
     }
 
     /// Returns whether a path is the app's own, and not a workspace or grant that lies in the app's folder.
@@ -136,13 +140,19 @@ impl Call<'_> {
         if roots.data_root.is_empty() || !is_within(real, &roots.data_root) {
             return false;
         }
-        let inner = |folder: &str| is_within(folder, &roots.data_root) && folder != roots.data_root && is_within(real, folder);
+        let inner = |folder: &str| {
+            is_within(folder, &roots.data_root)
+                && folder != roots.data_root
+                && is_within(real, folder)
+        };
         !inner(&roots.workspace) && !roots.granted.iter().any(|folder| inner(folder))
     }
 
     /// Returns whether a path is the spilled output of a tool, which the model is told to read.
     fn is_scratch(&self, real: &str) -> bool {
-        real[self.input.roots.data_root.len().min(real.len())..].split('/').any(|part| part == "scratchpad")
+        real[self.input.roots.data_root.len().min(real.len())..]
+            .split('/')
+            .any(|part| part == "scratchpad")
     }
 }
 
@@ -187,13 +197,19 @@ fn is_process_path(real: &str) -> bool {
     let Some(rest) = real.strip_prefix("/proc/") else { return false };
     let first = rest.split('/').next().unwrap_or_default();
     first.chars().all(|digit| digit.is_ascii_digit())
-        || matches!(first, "self" | "thread-self" | "kcore" | "kmem" | "kallsyms" | "sysrq-trigger" | "keys")
+        || matches!(
+            first,
+            "self" | "thread-self" | "kcore" | "kmem" | "kallsyms" | "sysrq-trigger" | "keys"
+        )
 }
 
 fn veto(call: &Call<'_>) -> Option<Ruling> {
     let name = command_veto(call.command_text()?)?;
     let reason = format!("the command policy forbids it: {name}");
-    Some(Ruling { rule: Some(name.to_owned()), ..Ruling::new(Verdict::Forbidden, PolicyStep::CommandVeto, reason) })
+    Some(Ruling {
+        rule: Some(name.to_owned()),
+        ..Ruling::new(Verdict::Forbidden, PolicyStep::CommandVeto, reason)
+    })
 }
 
 fn deny_rule(call: &Call<'_>) -> Option<Ruling> {
@@ -208,7 +224,8 @@ fn covering<'a>(call: &Call<'a>, effect: RuleEffect) -> Option<&'a Rule> {
     rules.peek()?;
     let found = call.command_text().map(candidates).unwrap_or_default();
     rules.find(|rule| {
-        names_tool(&rule.matcher, input.tool) || found.iter().any(|candidate| touches(&rule.matcher, candidate))
+        names_tool(&rule.matcher, input.tool)
+            || found.iter().any(|candidate| touches(&rule.matcher, candidate))
     })
 }
 
@@ -219,20 +236,29 @@ fn read_only_mode(call: &Call<'_>) -> Option<Ruling> {
         Mode::Interactive | Mode::Auto => return None,
     };
     call.has_side_effect().then(|| {
-        Ruling::new(Verdict::Deny, PolicyStep::ReadOnlyMode, format!("mode `{mode}` only reads; nothing is changed or run"))
+        Ruling::new(
+            Verdict::Deny,
+            PolicyStep::ReadOnlyMode,
+            format!("mode `{mode}` only reads; nothing is changed or run"),
+        )
     })
 }
 
 fn outside_workspace(call: &Call<'_>) -> Option<Ruling> {
-    let deny = |reason: String| Some(Ruling::new(Verdict::Deny, PolicyStep::OutsideWorkspace, reason));
+    let deny =
+        |reason: String| Some(Ruling::new(Verdict::Deny, PolicyStep::OutsideWorkspace, reason));
     let effects = call.input.effects;
     if let Some(write) = effects.writes.iter().find(|write| !call.is_inside(&write.path.real)) {
-        return deny(format!("{} is outside of the workspace and may not be written", write.path.real));
+        return deny(format!(
+            "{} is outside of the workspace and may not be written",
+            write.path.real
+        ));
     }
     match &effects.command {
-        Some(command) if !call.is_inside(&command.cwd.real) => {
-            deny(format!("{} is outside of the workspace; commands run inside it", command.cwd.real))
-        }
+        Some(command) if !call.is_inside(&command.cwd.real) => deny(format!(
+            "{} is outside of the workspace; commands run inside it",
+            command.cwd.real
+        )),
         _ => None,
     }
 }
@@ -254,13 +280,17 @@ fn class_gate(call: &Call<'_>) -> Option<Ruling> {
         }
     }
     if effects.command.is_some() && !call.input.sandbox.enforced {
-        reasons.push("nothing confines commands on this machine, so it would run with all your rights".to_owned());
+        reasons.push(
+            "nothing confines commands on this machine, so it would run with all your rights"
+                .to_owned(),
+        );
     }
     if !reasons.is_empty() {
         let verdict = Verdict::Ask(AskClass::Widening);
         return Some(Ruling::new(verdict, PolicyStep::ClassGate, reasons.join("; ")));
     }
-    let instructions = effects.writes.iter().find(|write| affects_later_sessions(&write.path.real))?;
+    let instructions =
+        effects.writes.iter().find(|write| affects_later_sessions(&write.path.real))?;
     let reason = format!("{} affects later sessions", instructions.path.real);
     Some(Ruling::new(Verdict::Ask(AskClass::Confined), PolicyStep::ClassGate, reason))
 }
@@ -268,13 +298,20 @@ fn class_gate(call: &Call<'_>) -> Option<Ruling> {
 /// Returns whether a file that may be written lies on a protected path below the folder that allows it.
 fn protects(call: &Call<'_>, real: &str) -> bool {
     let roots = call.input.roots;
-    let mut folders = std::iter::once(&roots.workspace).chain(&roots.granted).filter(|folder| is_within(real, folder));
+    let mut folders = std::iter::once(&roots.workspace)
+        .chain(&roots.granted)
+        .filter(|folder| is_within(real, folder));
     folders.any(|folder| is_protected(&real[folder.len().min(real.len())..]))
 }
 
 fn ask_rule(call: &Call<'_>) -> Option<Ruling> {
     let rule = covering(call, RuleEffect::Ask)?;
-    Some(Ruling::by_rule(Verdict::Ask(AskClass::Confined), PolicyStep::AskRule, "a rule asks", rule))
+    Some(Ruling::by_rule(
+        Verdict::Ask(AskClass::Confined),
+        PolicyStep::AskRule,
+        "a rule asks",
+        rule,
+    ))
 }
 
 fn read_allowed(call: &Call<'_>) -> Option<Ruling> {
@@ -283,7 +320,8 @@ fn read_allowed(call: &Call<'_>) -> Option<Ruling> {
     }
     let outside = call.input.effects.reads.iter().find(|read| {
         let real = read.real.as_str();
-        !call.is_inside(real) && !is_system_path(real) && !(call.is_own(real) && call.is_scratch(real))
+        let spilled = call.is_own(real) && call.is_scratch(real);
+        !(call.is_inside(real) || is_system_path(real) || spilled)
     });
     let Some(outside) = outside else {
         return Some(Ruling::new(Verdict::Allow, PolicyStep::ReadAllowed, "it only reads"));
@@ -293,16 +331,22 @@ fn read_allowed(call: &Call<'_>) -> Option<Ruling> {
     }
     let reason = format!("{} is outside of the workspace", outside.real);
     let always = Some(RuleMatcher::Tool { name: call.input.tool.to_owned() });
-    Some(Ruling { always, ..Ruling::new(Verdict::Ask(AskClass::Confined), PolicyStep::Default, reason) })
+    Some(Ruling {
+        always,
+        ..Ruling::new(Verdict::Ask(AskClass::Confined), PolicyStep::Default, reason)
+    })
 }
 
 /// Returns whether a path is part of the system that a confined command sees too.
 fn is_system_path(real: &str) -> bool {
-    ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix/store"].iter().any(|folder| is_within(real, folder))
+    ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix/store"]
+        .iter()
+        .any(|folder| is_within(real, folder))
 }
 
 fn auto_mode(call: &Call<'_>) -> Option<Ruling> {
-    (call.input.mode == Mode::Auto).then(|| Ruling::new(Verdict::Allow, PolicyStep::AutoMode, "mode `auto` allows it"))
+    (call.input.mode == Mode::Auto)
+        .then(|| Ruling::new(Verdict::Allow, PolicyStep::AutoMode, "mode `auto` allows it"))
 }
 
 /// Only confined commands come this far: an unconfined one was asked about at the gate.
@@ -318,7 +362,8 @@ fn shell_policy(call: &Call<'_>) -> Option<Ruling> {
 
 fn command_rule_allows(call: &Call<'_>) -> Option<Ruling> {
     let Some(ParsedCommand::Plain(commands)) = &call.command else { return None };
-    let allowing: Vec<&Rule> = call.input.rules.iter().filter(|rule| rule.effect == RuleEffect::Allow).collect();
+    let allowing: Vec<&Rule> =
+        call.input.rules.iter().filter(|rule| rule.effect == RuleEffect::Allow).collect();
     let mut deciding = None;
     for words in commands {
         deciding = Some(allowing.iter().find(|rule| allows(&rule.matcher, words))?);
@@ -337,21 +382,30 @@ fn covers_tool<'a>(call: &Call<'a>) -> Option<&'a Rule> {
         return None;
     }
     let mut rules = call.input.rules.iter();
-    rules.find(|rule| rule.effect == RuleEffect::Allow && names_tool(&rule.matcher, call.input.tool))
+    rules
+        .find(|rule| rule.effect == RuleEffect::Allow && names_tool(&rule.matcher, call.input.tool))
 }
 
 fn default(call: &Call<'_>) -> Ruling {
     let effects = call.input.effects;
     let (reason, always) = match (&effects.command, &call.command) {
-        (Some(command), Some(ParsedCommand::Plain(_))) => ("it runs a command".to_owned(), command_rule(&command.command).ok()),
-        (_, Some(ParsedCommand::NotPlain { reason })) => (format!("it runs a command that no rule can cover: {reason}"), None),
+        (Some(command), Some(ParsedCommand::Plain(_))) => {
+            ("it runs a command".to_owned(), command_rule(&command.command).ok())
+        }
+        (_, Some(ParsedCommand::NotPlain { reason })) => {
+            (format!("it runs a command that no rule can cover: {reason}"), None)
+        }
         _ => {
             let reason = match effects.class {
                 ToolClass::WriteLocal => "it changes files",
                 ToolClass::External => "it talks to the outside",
-                ToolClass::Execute | ToolClass::Read | ToolClass::Interactive | ToolClass::State => "it has a side effect",
+                ToolClass::Execute
+                | ToolClass::Read
+                | ToolClass::Interactive
+                | ToolClass::State => "it has a side effect",
             };
-            let always = (effects.class != ToolClass::Execute).then(|| RuleMatcher::Tool { name: call.input.tool.to_owned() });
+            let always = (effects.class != ToolClass::Execute)
+                .then(|| RuleMatcher::Tool { name: call.input.tool.to_owned() });
             (reason.to_owned(), always)
         }
     };

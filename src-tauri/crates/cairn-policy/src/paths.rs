@@ -11,18 +11,64 @@ mod tests;
 
 /// Folders whose whole content is protected, at any depth (security plan 3.10).
 const PROTECTED_FOLDERS: &[&str] = &[
-    ".git", "git~1", ".cairn", ".vscode", ".idea", ".devcontainer", ".cursor", ".claude", ".codex", ".agents",
-    ".agent", ".gemini", ".roo", ".windsurf", ".husky", ".ssh", ".gnupg", ".aws", ".kube", ".docker",
+    ".git",
+    "git~1",
+    ".cairn",
+    ".vscode",
+    ".idea",
+    ".devcontainer",
+    ".cursor",
+    ".claude",
+    ".codex",
+    ".agents",
+    ".agent",
+    ".gemini",
+    ".roo",
+    ".windsurf",
+    ".husky",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".kube",
+    ".docker",
 ];
 
 /// Files that are protected at any depth.
 const PROTECTED_FILES: &[&str] = &[
-    ".gitmodules", ".gitattributes", ".gitconfig", ".lfsconfig", ".gitlab-ci.yml", ".mcp.json", ".envrc",
-    ".pre-commit-config.yaml", ".npmrc", ".ripgreprc", ".netrc", "_netrc", ".devcontainer.json",
+    ".gitmodules",
+    ".gitattributes",
+    ".gitconfig",
+    ".lfsconfig",
+    ".gitlab-ci.yml",
+    ".mcp.json",
+    ".envrc",
+    ".pre-commit-config.yaml",
+    ".npmrc",
+    ".ripgreprc",
+    ".netrc",
+    "_netrc",
+    ".devcontainer.json",
     // Files that a shell reads when it starts.
-    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
-    ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc", ".xprofile",
-    ".xinitrc", ".xsessionrc", ".pam_environment",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".inputrc",
+    ".xprofile",
+    ".xinitrc",
+    ".xsessionrc",
+    ".pam_environment",
 ];
 
 /// Protected files that are known by how their name begins.
@@ -30,43 +76,130 @@ const PROTECTED_PREFIXES: &[&str] = &[".clinerules", ".yarnrc"];
 
 /// Pairs of a folder and a name below it, where only the pair is protected. An empty name means everything.
 const PROTECTED_PAIRS: &[(&str, &str)] = &[
-    (".github", "workflows"), (".cargo", "config"), (".cargo", "config.toml"), (".config", "git"),
-    (".config", "fish"), (".config", "autostart"), (".config", "systemd"), (".config", "environment.d"),
+    (".github", "workflows"),
+    (".cargo", "config"),
+    (".cargo", "config.toml"),
+    (".config", "git"),
+    (".config", "fish"),
+    (".config", "autostart"),
+    (".config", "systemd"),
+    (".config", "environment.d"),
     ("library", "launchagents"),
 ];
 
 /// Files that tell every later session what to do.
-const INSTRUCTION_FILES: &[&str] =
-    &["agents.md", "claude.md", "gemini.md", "copilot-instructions.md", ".cursorrules", ".windsurfrules"];
+const INSTRUCTION_FILES: &[&str] = &[
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    "copilot-instructions.md",
+    ".cursorrules",
+    ".windsurfrules",
+];
 
 /// Folders whose content is secret wherever they are.
 const SECRET_FOLDERS: &[&str] = &[
-    ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "keyrings", "keychains", ".mozilla",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".password-store",
+    "keyrings",
+    "keychains",
+    ".mozilla",
     ".thunderbird",
 ];
 
 /// Folders below the home folder whose content is secret.
 const SECRET_HOME_FOLDERS: &[&str] = &[
-    ".config/gh", ".config/gcloud", ".config/hub", ".config/op", ".config/rclone", ".config/google-chrome",
-    ".config/chromium", ".config/microsoft-edge", ".config/bravesoftware", ".config/vivaldi", ".config/1password",
-    ".config/keepassxc", ".local/share/keyrings", ".local/share/kwalletd", ".local/share/gnupg", "library/keychains",
-    "library/cookies", "library/application support/google/chrome", "library/application support/firefox",
-    "library/safari", ".gem/credentials", ".cargo/credentials", ".cargo/credentials.toml", ".terraform.d",
-    ".var/app/org.mozilla.firefox", "snap/firefox", "snap/chromium", ".bash_history", ".zsh_history",
-    ".histfile", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/hub",
+    ".config/op",
+    ".config/rclone",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/microsoft-edge",
+    ".config/bravesoftware",
+    ".config/vivaldi",
+    ".config/1password",
+    ".config/keepassxc",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".local/share/gnupg",
+    "library/keychains",
+    "library/cookies",
+    "library/application support/google/chrome",
+    "library/application support/firefox",
+    "library/safari",
+    ".gem/credentials",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".terraform.d",
+    ".var/app/org.mozilla.firefox",
+    "snap/firefox",
+    "snap/chromium",
+    ".bash_history",
+    ".zsh_history",
+    ".histfile",
+    ".python_history",
+    ".psql_history",
+    ".mysql_history",
+    ".node_repl_history",
 ];
 
 /// Names of secret files.
 const SECRET_FILES: &[&str] = &[
-    ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".git-credentials", ".npmrc", ".pypirc", ".htpasswd",
-    ".vault-token", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "shadow", "gshadow",
-    "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml", "credentials.json", "service-account.json",
-    ".dockercfg", "login.keychain-db", "key4.db", "logins.json", "cookies.sqlite", "login data",
+    ".env",
+    ".envrc",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".htpasswd",
+    ".vault-token",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    "shadow",
+    "gshadow",
+    "secrets.yml",
+    "secrets.yaml",
+    "secrets.json",
+    "secrets.toml",
+    "credentials.json",
+    "service-account.json",
+    ".dockercfg",
+    "login.keychain-db",
+    "key4.db",
+    "logins.json",
+    "cookies.sqlite",
+    "login data",
 ];
 
 /// Endings of secret files.
-const SECRET_ENDINGS: &[&str] =
-    &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".kdb", ".keychain", ".keychain-db", ".ppk", ".asc.key"];
+const SECRET_ENDINGS: &[&str] = &[
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".kdb",
+    ".keychain",
+    ".keychain-db",
+    ".ppk",
+    ".asc.key",
+];
 
 /// Endings of a `.env.…` name that say it is a template without values.
 const ENV_TEMPLATES: &[&str] = &["example", "sample", "template", "dist", "defaults"];
@@ -79,7 +212,9 @@ pub fn is_protected(relative: &str) -> bool {
     if parts.iter().any(|part| PROTECTED_FOLDERS.contains(&part.as_str())) {
         return true;
     }
-    if parts.windows(2).any(|pair| PROTECTED_PAIRS.iter().any(|(folder, below)| pair[0] == *folder && pair[1] == *below)) {
+    if parts.windows(2).any(|pair| {
+        PROTECTED_PAIRS.iter().any(|(folder, below)| pair[0] == *folder && pair[1] == *below)
+    }) {
         return true;
     }
     PROTECTED_FILES.contains(&name.as_str())
@@ -99,7 +234,9 @@ pub fn is_secret(real: &str, home: Option<&str>) -> bool {
     if parts.iter().any(|part| SECRET_FOLDERS.contains(&part.as_str())) {
         return true;
     }
-    if SECRET_FILES.contains(&name.as_str()) || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+    if SECRET_FILES.contains(&name.as_str())
+        || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    {
         return true;
     }
     if let Some(kind) = name.strip_prefix(".env.") {
@@ -111,7 +248,9 @@ pub fn is_secret(real: &str, home: Option<&str>) -> bool {
         return false;
     }
     let below = parts[home.len()..].join("/");
-    SECRET_HOME_FOLDERS.iter().any(|folder| below == *folder || below.starts_with(&format!("{folder}/")))
+    SECRET_HOME_FOLDERS
+        .iter()
+        .any(|folder| below == *folder || below.starts_with(&format!("{folder}/")))
 }
 
 /// Returns whether `path` is `root` or lies below it. Both are absolute and canonical.

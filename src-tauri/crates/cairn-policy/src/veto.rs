@@ -23,15 +23,18 @@ const COMMAND_RULES: &[FactoryRule] = &[
 ];
 
 /// Devices that may be written: nothing is stored there.
-const HARMLESS_DEVICES: &[&str] =
-    &["null", "zero", "full", "stdout", "stderr", "stdin", "tty", "ptmx", "console", "random", "urandom", "log"];
+const HARMLESS_DEVICES: &[&str] = &[
+    "null", "zero", "full", "stdout", "stderr", "stdin", "tty", "ptmx", "console", "random",
+    "urandom", "log",
+];
 
 /// Folders of `/dev` that hold no disks.
 const HARMLESS_FOLDERS: &[&str] = &["fd/", "pts/", "shm/", "tcp/", "udp/", "mqueue/", "tty"];
 
 /// Returns the name of the factory rule that forbids a command text, in every mode.
 pub fn command_veto(text: &str) -> Option<&'static str> {
-    let stripped: String = text.chars().filter(|character| !matches!(character, '\'' | '"' | '\\')).collect();
+    let stripped: String =
+        text.chars().filter(|character| !matches!(character, '\'' | '"' | '\\')).collect();
     let mut found = candidates(text);
     if stripped != text {
         found.extend(candidates(&stripped));
@@ -53,7 +56,7 @@ pub fn command_veto(text: &str) -> Option<&'static str> {
 
 /// Returns the program of a command when it is one of those named.
 fn runs(candidate: &Candidate, programs: &[&str]) -> bool {
-    candidate.words.first().is_some_and(|word| programs.contains(&program_name(word).as_str()))
+    candidate.words().first().is_some_and(|word| programs.contains(&program_name(word).as_str()))
 }
 
 fn removes_by_force(candidate: &Candidate) -> bool {
@@ -61,22 +64,22 @@ fn removes_by_force(candidate: &Candidate) -> bool {
         return false;
     }
     let (mut recursive, mut force) = (false, false);
-    for word in candidate.words[1..].iter().take_while(|word| *word != "--") {
+    for word in candidate.words()[1..].iter().take_while(|word| *word != "--") {
         if let Some(long) = word.strip_prefix("--") {
             recursive |= !long.is_empty() && "recursive".starts_with(long);
             force |= !long.is_empty() && "force".starts_with(long);
-        } else if let Some(letters) = word.strip_prefix('-') {
-            if letters.chars().all(|letter| letter.is_ascii_alphabetic()) {
-                recursive |= letters.contains(['r', 'R']);
-                force |= letters.contains(['f', 'F']);
-            }
+        } else if let Some(letters) = word.strip_prefix('-')
+            && letters.chars().all(|letter| letter.is_ascii_alphabetic())
+        {
+            recursive |= letters.contains(['r', 'R']);
+            force |= letters.contains(['f', 'F']);
         }
     }
     recursive && force
 }
 
 fn makes_file_system(candidate: &Candidate) -> bool {
-    candidate.words.first().is_some_and(|word| {
+    candidate.words().first().is_some_and(|word| {
         let name = program_name(word);
         name == "mkfs" || name.starts_with("mkfs.") || name == "mke2fs"
     })
@@ -84,11 +87,13 @@ fn makes_file_system(candidate: &Candidate) -> bool {
 
 fn copies_to_device(candidate: &Candidate) -> bool {
     runs(candidate, &["dd"])
-        && candidate.words[1..].iter().any(|word| word.strip_prefix("of=").is_some_and(is_block_device))
+        && candidate.words()[1..]
+            .iter()
+            .any(|word| word.strip_prefix("of=").is_some_and(is_block_device))
 }
 
 fn redirects_to_device(candidate: &Candidate) -> bool {
-    candidate.targets.iter().any(|target| is_block_device(target))
+    candidate.targets().iter().any(|target| is_block_device(target))
 }
 
 /// Returns whether a path names a device below `/dev` that may hold data.
@@ -110,13 +115,15 @@ fn is_block_device(path: &str) -> bool {
         return false;
     }
     let device = parts[1..].join("/");
-    !HARMLESS_DEVICES.contains(&device.as_str()) && !HARMLESS_FOLDERS.iter().any(|folder| device.starts_with(folder))
+    !HARMLESS_DEVICES.contains(&device.as_str())
+        && !HARMLESS_FOLDERS.iter().any(|folder| device.starts_with(folder))
 }
 
 /// Finds `name(){name|name&};name` in a text without white space.
 fn is_fork_bomb(dense: &str) -> bool {
     dense.match_indices("(){").any(|(at, opening)| {
-        let name = dense[..at].rsplit([';', '|', '&', '{', '}', '(', ')']).next().unwrap_or_default();
+        let name =
+            dense[..at].rsplit([';', '|', '&', '{', '}', '(', ')']).next().unwrap_or_default();
         let name = name.strip_prefix("function").filter(|rest| !rest.is_empty()).unwrap_or(name);
         if name.is_empty() {
             return false;
@@ -129,9 +136,10 @@ fn is_fork_bomb(dense: &str) -> bool {
 }
 
 fn deletes_on_windows(candidate: &Candidate) -> bool {
-    let has = |flag: &str| candidate.words.iter().skip(1).any(|word| word.eq_ignore_ascii_case(flag));
+    let has =
+        |flag: &str| candidate.words().iter().skip(1).any(|word| word.eq_ignore_ascii_case(flag));
     let begins = |flag: &str| {
-        candidate.words.iter().skip(1).any(|word| {
+        candidate.words().iter().skip(1).any(|word| {
             let word = word.to_ascii_lowercase();
             word.len() >= 3 && flag.starts_with(&word)
         })
@@ -142,25 +150,30 @@ fn deletes_on_windows(candidate: &Candidate) -> bool {
     if runs(candidate, &["del", "erase"]) && has("/s") && (has("/f") || has("/q")) {
         return true;
     }
-    runs(candidate, &["remove-item", "ri", "rm", "del", "erase", "rd", "rmdir"]) && begins("-recurse") && begins("-force")
+    runs(candidate, &["remove-item", "ri", "rm", "del", "erase", "rd", "rmdir"])
+        && begins("-recurse")
+        && begins("-force")
 }
 
 fn formats_on_windows(candidate: &Candidate) -> bool {
     let drive = |word: &String| {
         let mut characters = word.chars();
-        characters.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && characters.as_str() == ":"
+        characters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+            && characters.as_str() == ":"
     };
     runs(candidate, &["format-volume"])
-        || (runs(candidate, &["format", "format.com"]) && candidate.words.iter().skip(1).any(drive))
+        || (runs(candidate, &["format", "format.com"])
+            && candidate.words().iter().skip(1).any(drive))
 }
 
 fn overwrites_on_windows(candidate: &Candidate) -> bool {
     let raw = |word: &String| {
-        let dense: String = word.to_ascii_lowercase().chars().filter(|character| *character != '\\').collect();
+        let dense: String =
+            word.to_ascii_lowercase().chars().filter(|character| *character != '\\').collect();
         dense.contains(".physicaldrive")
     };
     runs(candidate, &["clear-disk", "initialize-disk"])
-        || candidate.targets.iter().any(raw)
-        || (runs(candidate, &["dd", "copy"]) && candidate.words.iter().skip(1).any(raw))
-        || (runs(candidate, &["diskpart"]) && candidate.words.len() > 1)
+        || candidate.targets().iter().any(raw)
+        || (runs(candidate, &["dd", "copy"]) && candidate.words().iter().skip(1).any(raw))
+        || (runs(candidate, &["diskpart"]) && candidate.words().len() > 1)
 }

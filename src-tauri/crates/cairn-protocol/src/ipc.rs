@@ -306,6 +306,37 @@ params! {
     }
 }
 params! {
+    /// `session.unsubscribe`: ends a stream; one that is over already is fine.
+    SubscriptionParams {
+        /// What `session.subscribe` returned.
+        id: u32,
+    }
+}
+params! {
+    /// `settings.save`.
+    SettingsSaveParams {
+        /// All settings as they are to be.
+        settings: Settings,
+    }
+}
+
+/// `approval.answer`: what came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalAnswerResult {
+    /// False when the user said neither yes nor no in the native dialog, and the question still waits.
+    pub applied: bool,
+}
+
+/// `provider.test` and `provider.save`. It holds a key and can't be printed.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ProviderDraftParams {
+    /// The connection as it is typed.
+    pub draft: crate::ProviderDraft,
+}
+
+params! {
     /// `provider.delete`.
     ProviderParams {
         /// Its name.

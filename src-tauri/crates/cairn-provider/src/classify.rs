@@ -66,7 +66,9 @@ pub(crate) fn transport(error: &reqwest::Error, place: &str) -> Outcome {
             .permanent();
     }
     let message = if error.is_connect() {
-        format!("Can't connect to {place}: {cause}. Check that the server runs and the address is right.")
+        format!(
+            "Can't connect to {place}: {cause}. Check that the server runs and the address is right."
+        )
     } else if error.is_timeout() {
         format!("{place} did not answer in time: {cause}")
     } else {
@@ -96,7 +98,8 @@ fn innermost(error: &reqwest::Error) -> String {
 }
 
 fn redirect(status: u16, headers: &HeaderMap) -> Outcome {
-    let place = headers.get("location").and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");
+    let place =
+        headers.get("location").and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");
     let message = format!(
         "The server sends to another address (HTTP {status}): {}. Cairn does not follow, because \
          the key belongs to the address that you gave. If the new one is right, enter it as base URL.",
@@ -112,11 +115,8 @@ fn classify(status: Option<u16>, body: &ErrorBody) -> Outcome {
         (None, Some(code)) => format!(" ({code})"),
         (None, None) => String::new(),
     };
-    let text = if body.message.is_empty() {
-        "it gave no reason".to_owned()
-    } else {
-        quote(&body.message)
-    };
+    let text =
+        if body.message.is_empty() { "it gave no reason".to_owned() } else { quote(&body.message) };
     let message = format!("{}{code}: {text}", opening(fault));
     let outcome = Outcome::new(stop_reason(fault, status), Some(message)).with_fault(fault);
     if is_permanent(fault, status) { outcome.permanent() } else { outcome }
@@ -130,7 +130,8 @@ fn fault(status: Option<u16>, body: &ErrorBody) -> Fault {
         || has(&["rate limit", "rate_limit", "per minute", "too many requests", "throttling"]);
     if status == Some(401)
         || code_is(&["invalid_api_key", "authentication_error", "unauthorized", "api_key_invalid"])
-        || (status != Some(404) && has(&["incorrect api key", "invalid api key", "api_key_invalid"]))
+        || (status != Some(404)
+            && has(&["incorrect api key", "invalid api key", "api_key_invalid"]))
     {
         return Fault::Auth;
     }
@@ -156,7 +157,13 @@ fn fault(status: Option<u16>, body: &ErrorBody) -> Fault {
     if throttled {
         return Fault::RateLimit;
     }
-    if code_is(&["overloaded_error", "server_is_overloaded", "slow_down", "overloaded", "unavailable"]) {
+    if code_is(&[
+        "overloaded_error",
+        "server_is_overloaded",
+        "slow_down",
+        "overloaded",
+        "unavailable",
+    ]) {
         return Fault::Overloaded;
     }
     match status {
@@ -168,16 +175,26 @@ fn fault(status: Option<u16>, body: &ErrorBody) -> Fault {
 
 fn model_is_missing(status: Option<u16>, text: &str) -> bool {
     let says_so = text.contains("model")
-        && ["not found", "not exist", "unknown model", "no such model", "not a valid model", "not_found", "invalid model"]
-            .iter()
-            .any(|needle| text.contains(needle));
+        && [
+            "not found",
+            "not exist",
+            "unknown model",
+            "no such model",
+            "not a valid model",
+            "not_found",
+            "invalid model",
+        ]
+        .iter()
+        .any(|needle| text.contains(needle));
     matches!(status, Some(400 | 404 | 422)) && says_so
 }
 
 fn stop_reason(fault: Fault, status: Option<u16>) -> StopReason {
     match fault {
         Fault::Auth => StopReason::Auth,
-        Fault::RateLimit | Fault::Overloaded | Fault::Network | Fault::Silence => StopReason::Timeout,
+        Fault::RateLimit | Fault::Overloaded | Fault::Network | Fault::Silence => {
+            StopReason::Timeout
+        }
         // P-51 counts every 5xx as passing, except where the text says otherwise.
         _ if status.is_some_and(|status| status == 408) => StopReason::Timeout,
         _ => StopReason::Failed,
@@ -186,7 +203,11 @@ fn stop_reason(fault: Fault, status: Option<u16>) -> StopReason {
 
 fn is_permanent(fault: Fault, status: Option<u16>) -> bool {
     match fault {
-        Fault::Auth | Fault::Forbidden | Fault::ModelNotFound | Fault::Quota | Fault::ContextOverflow => true,
+        Fault::Auth
+        | Fault::Forbidden
+        | Fault::ModelNotFound
+        | Fault::Quota
+        | Fault::ContextOverflow => true,
         // An error object without a status may be anything; the next try may go well.
         Fault::BadRequest => status.is_some(),
         _ => false,

@@ -53,7 +53,10 @@ fn test_script(target: ModelTarget) -> ConnectionTest {
     let detail = match connect(target, no_clock) {
         Ok(provider) => {
             let path = provider.target().script.as_ref().map(|path| path.display().to_string());
-            format!("The script {} can be read. It is a script, not a model.", path.unwrap_or_default())
+            format!(
+                "The script {} can be read. It is a script, not a model.",
+                path.unwrap_or_default()
+            )
         }
         Err(error) => return failed_at_once("Reads the script", &error.to_string()),
     };
@@ -97,7 +100,9 @@ fn reaches(provider: &ChatProvider, listed: &Result<Vec<String>, Outcome>) -> Co
     let plain = provider.base().scheme() == "http" && !http::is_loopback(provider.base());
     let with_key = provider.target().key.as_ref().is_some_and(|key| !key.is_blank());
     match listed {
-        Err(outcome) if matches!(outcome.fault, Some(Fault::Network | Fault::Silence | Fault::Redirect)) => {
+        Err(outcome)
+            if matches!(outcome.fault, Some(Fault::Network | Fault::Silence | Fault::Redirect)) =>
+        {
             check(REACHES, CheckOutcome::Failed, said(outcome))
         }
         _ if plain && with_key => check(
@@ -129,7 +134,10 @@ fn key(
         Some(outcome) if with_key => check(
             KEY,
             CheckOutcome::Failed,
-            format!("{} Check that the whole key was pasted and belongs to this provider.", said(outcome)),
+            format!(
+                "{} Check that the whole key was pasted and belongs to this provider.",
+                said(outcome)
+            ),
         ),
         Some(outcome) => check(
             KEY,
@@ -161,7 +169,10 @@ fn model(provider: &ChatProvider, models: &[String], answer: &Answer) -> Connect
     check(
         MODEL,
         CheckOutcome::Warning,
-        format!("{id} is not among the {} models that the server lists, but it was not refused.", models.len()),
+        format!(
+            "{id} is not among the {} models that the server lists, but it was not refused.",
+            models.len()
+        ),
     )
 }
 
@@ -227,7 +238,11 @@ async fn ask(provider: &Arc<ChatProvider>, prompt: &str, tools: Vec<ToolDefiniti
     first
 }
 
-async fn ask_once(provider: &Arc<ChatProvider>, prompt: &str, tools: Vec<ToolDefinition>) -> Answer {
+async fn ask_once(
+    provider: &Arc<ChatProvider>,
+    prompt: &str,
+    tools: Vec<ToolDefinition>,
+) -> Answer {
     let request = ModelRequest {
         system: Arc::from("You are being tested. Be as short as you can."),
         history: vec![Arc::new(user(prompt))],
@@ -252,7 +267,8 @@ async fn ask_once(provider: &Arc<ChatProvider>, prompt: &str, tools: Vec<ToolDef
             }
         }
     };
-    let (outcome, ()) = tokio::join!(provider.stream(request, sink, CancellationToken::new()), read);
+    let (outcome, ()) =
+        tokio::join!(provider.stream(request, sink, CancellationToken::new()), read);
     answer.outcome = outcome;
     answer
 }
@@ -279,12 +295,7 @@ impl Answer {
 }
 
 fn user(text: &str) -> Message {
-    Message {
-        timestamp: no_clock(),
-        body: Body::ModelMsg(ModelMsg::Text(Text::user(text))),
-        origin: Vec::new(),
-        extra: Default::default(),
-    }
+    Message::model(no_clock(), Text::user(text))
 }
 
 fn tool() -> ToolDefinition {
@@ -326,7 +337,11 @@ fn check(name: &str, outcome: CheckOutcome, detail: String) -> ConnectionCheck {
 
 fn skip(checks: &mut Vec<ConnectionCheck>, names: &[&str]) {
     checks.extend(names.iter().map(|name| {
-        check(name, CheckOutcome::Skipped, "Not tried, because the step before it failed.".to_owned())
+        check(
+            name,
+            CheckOutcome::Skipped,
+            "Not tried, because the step before it failed.".to_owned(),
+        )
     }));
 }
 

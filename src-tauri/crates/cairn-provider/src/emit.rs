@@ -2,12 +2,13 @@
 //!
 //! One text stays open until the response ends, because some servers send text after tool calls;
 //! thinking closes when something else begins and may open again. So complete messages always
-//! settle as thinking, text, tool calls. Folding them again is `cairn-protocol`'s aggregator.
+//! settle as thinking, text, tool calls. Folding them again is `cairn-protocol`'s aggregator; its
+//! streamer has one stop reason for all calls, and here each call has its own.
 
 use std::collections::VecDeque;
 
 use cairn_protocol::{
-    Body, EventMsg, Fidelity, Message, ModelMsg, PartialEvent, PartialText, PartialThinking,
+    EventMsg, Fidelity, Message, ModelMsg, PartialEvent, PartialText, PartialThinking,
     PartialToolCall, Role, StopReason, Text, Thinking, Timestamp, TokenUsage, ToolCall, ToolCallId,
 };
 
@@ -157,22 +158,13 @@ impl Emitter {
     /// Adds the usage, which is the last message of a stream (P-19).
     pub(crate) fn usage(&mut self, request: TokenUsage) {
         let event = EventMsg::TokenUsage { session: TokenUsage::default(), request };
-        let message = self.message(Body::EventMsg(event));
+        let message = Message::event((self.clock)(), event);
         self.out.push_back(message);
     }
 
     fn push(&mut self, message: ModelMsg) {
-        let message = self.message(Body::ModelMsg(message));
+        let message = Message::model((self.clock)(), message);
         self.out.push_back(message);
-    }
-
-    fn message(&self, body: Body) -> Message {
-        Message {
-            timestamp: (self.clock)(),
-            body,
-            origin: Vec::new(),
-            extra: Default::default(),
-        }
     }
 }
 

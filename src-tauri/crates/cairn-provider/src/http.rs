@@ -34,9 +34,7 @@ const FRAMING: [&str; 8] = [
 pub(crate) fn base_url(typed: &str) -> Result<Url, Error> {
     let typed = typed.trim();
     if typed.is_empty() {
-        return Err(Error::Invalid(
-            "the address is missing, such as https://host/v1".to_owned(),
-        ));
+        return Err(Error::Invalid("the address is missing, such as https://host/v1".to_owned()));
     }
     let mut url = Url::parse(typed)
         .map_err(|error| Error::Invalid(format!("the address {typed:?} is wrong: {error}")))?;
@@ -110,7 +108,9 @@ pub(crate) fn headers(target: &ModelTarget) -> Result<HeaderMap, Error> {
             return Err(Error::Invalid(format!("the header {name} can't be set")));
         }
         let mut value = HeaderValue::from_str(value.trim()).map_err(|_| {
-            Error::Invalid(format!("the value of the header {name} has characters that can't be sent"))
+            Error::Invalid(format!(
+                "the value of the header {name} has characters that can't be sent"
+            ))
         })?;
         value.set_sensitive(true);
         headers.insert(header, value);
@@ -118,7 +118,9 @@ pub(crate) fn headers(target: &ModelTarget) -> Result<HeaderMap, Error> {
     if let Some(key) = target.key.as_ref().filter(|key| !key.is_blank()) {
         let mut value =
             HeaderValue::from_str(&format!("Bearer {}", key.expose().trim())).map_err(|_| {
-                Error::Invalid("the key has characters that can't be sent; paste it again".to_owned())
+                Error::Invalid(
+                    "the key has characters that can't be sent; paste it again".to_owned(),
+                )
             })?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
@@ -139,7 +141,10 @@ mod tests {
             ("https://a.example/v1/", "https://a.example/v1/chat/completions"),
             (" https://a.example/v1/chat/completions ", "https://a.example/v1/chat/completions"),
             ("https://a.example/api/paas/v4", "https://a.example/api/paas/v4/chat/completions"),
-            ("https://a.example/x?api-version=2", "https://a.example/x/chat/completions?api-version=2"),
+            (
+                "https://a.example/x?api-version=2",
+                "https://a.example/x/chat/completions?api-version=2",
+            ),
         ] {
             let base = base_url(typed).expect(typed);
             assert_eq!(endpoint(&base, "chat/completions").as_str(), expected);

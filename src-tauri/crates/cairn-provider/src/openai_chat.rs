@@ -7,6 +7,7 @@ mod calls;
 mod chunk;
 mod decode;
 mod fidelity;
+mod kind;
 mod reasoning;
 mod render;
 mod request;
@@ -20,13 +21,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use cairn_protocol::{Body, Message, ModelMsg, SessionId, StopReason, Timestamp};
-use reqwest::header::{CONTENT_TYPE, HeaderMap};
+use reqwest::header::HeaderMap;
 use reqwest::{Client, Response, Url};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::decode::{Decoder, Ended};
+use self::kind::Kind;
 use self::request::{Prepared, Refused, Session};
 use crate::quirks::{self, Quirks};
 use crate::{
@@ -175,7 +177,8 @@ impl ChatProvider {
         state.requests += 1;
         let (now, refused) = (state.requests, state.refused);
         if state.sessions.len() >= SESSION_LIMIT && !state.sessions.contains_key(&request.session) {
-            let oldest = state.sessions.iter().min_by_key(|(_, s)| s.used).map(|(id, _)| id.clone());
+            let oldest =
+                state.sessions.iter().min_by_key(|(_, s)| s.used).map(|(id, _)| id.clone());
             oldest.map(|id| state.sessions.remove(&id));
         }
         let session = state.sessions.entry(request.session.clone()).or_default();
@@ -257,41 +260,49 @@ impl ChatProvider {
     async fn wait<F: Future>(&self, call: &mut Call<'_>, future: F) -> Result<F::Output, Ended> {
         if call.decoder.progress != call.seen_progress {
             call.seen_progress = call.decoder.progress;
-            call.waited = Duration::ZERO;
+            call.progress_at = Instant::now();
         }
+        let waited = call.progress_at.elapsed();
         let idle = call.idle_timeout;
         let mut limit = None;
         if !idle.is_zero() {
-            let left = self.timers.no_progress.max(idle).saturating_sub(call.waited);
+            let left = self.timers.no_progress.max(idle).saturating_sub(waited);
             limit = Some(idle.min(left));
         }
         if call.decoder.is_finished() {
-            limit = Some(self.timers.after_finish.saturating_sub(call.waited));
+            limit = Some(self.timers.after_finish.saturating_sub(waited));
         }
-        let began = Instant::now();
-        let result = tokio::select! {
+        let too_long = || {
+            let mut outcome = self.silent(limit.unwrap_or_default());
+            if limit != Some(idle) {
+                outcome.message = Some(format!(
+                    "{} kept the connection open but sent nothing of the answer for {} s.",
+                    self.place(),
+                    (waited + limit.unwrap_or_default()).as_secs_f32()
+                ));
+            }
+            Ended::Broken(outcome)
+        };
+        if limit.is_some_and(|limit| limit.is_zero()) {
+            // Something is always there to be read, and none of it is the answer.
+            return Err(too_long());
+        }
+        tokio::select! {
             biased;
             () = call.cancel.cancelled() => Err(Ended::Cancelled),
             () = call.sink.closed() => Err(Ended::Cancelled),
             output = future => Ok(output),
-            () = sleep(limit) => {
-                let mut outcome = self.silent(limit.unwrap_or_default());
-                if limit != Some(idle) {
-                    outcome.message = Some(format!(
-                        "{} kept the connection open but sent nothing of the answer for {} s.",
-                        self.place(),
-                        (call.waited + limit.unwrap_or_default()).as_secs()
-                    ));
-                }
-                Err(Ended::Broken(outcome))
-            }
-        };
-        call.waited += began.elapsed();
-        result
+            () = sleep(limit) => Err(too_long()),
+        }
     }
 
     /// Turns a refusal of a parameter into something that the next attempt can do without.
-    fn note_refusal(&self, outcome: Outcome, prepared_head: &str, request: &ModelRequest) -> Outcome {
+    fn note_refusal(
+        &self,
+        outcome: Outcome,
+        prepared_head: &str,
+        request: &ModelRequest,
+    ) -> Outcome {
         if outcome.fault != Some(Fault::BadRequest) || !outcome.permanent {
             return outcome;
         }
@@ -300,7 +311,9 @@ impl ChatProvider {
             Some(left_out) => Outcome {
                 permanent: false,
                 fault: Some(Fault::Parameter),
-                message: Some(format!("{text} Cairn leaves out or changes the {left_out} from now on.")),
+                message: Some(format!(
+                    "{text} Cairn leaves out or changes the {left_out} from now on."
+                )),
                 ..outcome
             },
             None => outcome,
@@ -314,8 +327,8 @@ struct Call<'a> {
     sink: &'a mpsc::Sender<Message>,
     cancel: &'a CancellationToken,
     idle_timeout: Duration,
-    /// Time spent waiting since the answer last came forward.
-    waited: Duration,
+    /// When the answer last came forward, moved on by the time in which the receiver was slow.
+    progress_at: Instant,
     seen_progress: u64,
     /// The provider began to answer.
     answered: bool,
@@ -333,14 +346,19 @@ impl Call<'_> {
             let permit = match self.sink.try_reserve() {
                 Ok(permit) => permit,
                 Err(mpsc::error::TrySendError::Closed(())) => return ControlFlow::Break(()),
-                Err(mpsc::error::TrySendError::Full(())) => tokio::select! {
-                    biased;
-                    () = self.cancel.cancelled() => return ControlFlow::Break(()),
-                    permit = self.sink.reserve() => match permit {
+                Err(mpsc::error::TrySendError::Full(())) => {
+                    let full_at = Instant::now();
+                    let permit = tokio::select! {
+                        biased;
+                        () = self.cancel.cancelled() => return ControlFlow::Break(()),
+                        permit = self.sink.reserve() => permit,
+                    };
+                    self.progress_at += full_at.elapsed();
+                    match permit {
                         Ok(permit) => permit,
                         Err(_) => return ControlFlow::Break(()),
-                    },
-                },
+                    }
+                }
             };
             let Some(message) = out.pop_front() else { break };
             self.complete += usize::from(is_complete(&message));
@@ -385,7 +403,7 @@ impl Provider for ChatProvider {
             sink: &sink,
             cancel: &cancel,
             idle_timeout: request.idle_timeout,
-            waited: Duration::ZERO,
+            progress_at: Instant::now(),
             seen_progress: 0,
             answered: false,
             complete: 0,
@@ -405,39 +423,6 @@ impl Provider for ChatProvider {
         }
         let outcome = self.note_refusal(outcome, &prepared.head, &request);
         self.redacted(outcome)
-    }
-}
-
-/// What the body of a success is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Unknown,
-    Stream,
-    /// JSON that was not streamed.
-    Whole,
-    /// A web page.
-    Page,
-}
-
-impl Kind {
-    fn of(headers: &HeaderMap) -> Self {
-        let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-        let kind = kind.to_ascii_lowercase();
-        if kind.starts_with("text/html") { Self::Page } else { Self::Unknown }
-    }
-
-    /// Looks at the first bytes: some servers give every answer the wrong type.
-    fn sniff(self, bytes: &Bytes) -> Self {
-        if self != Self::Unknown {
-            return self;
-        }
-        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-            Some(b'{' | b'[') => Self::Whole,
-            Some(b'<') => Self::Page,
-            Some(_) => Self::Stream,
-            None => Self::Unknown,
-        }
     }
 }
 

@@ -64,10 +64,7 @@ mod tests {
                 r#"{"prompt_tokens":43,"completion_tokens":10,"total_tokens":53,"completion_tokens_details":{"reasoning_tokens":11}}"#,
                 Some(sum(0, 43, 10)),
             ),
-            (
-                r#"{"prompt_tokens":5,"completion_tokens":1,"cached_tokens":8}"#,
-                Some(sum(8, 5, 1)),
-            ),
+            (r#"{"prompt_tokens":5,"completion_tokens":1,"cached_tokens":8}"#, Some(sum(8, 5, 1))),
             (r#"{"prompt_tokens":null,"completion_tokens":-2.0}"#, Some(sum(0, 0, 0))),
             (r#"{"cost":1}"#, None),
             ("null", None),

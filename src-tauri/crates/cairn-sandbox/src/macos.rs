@@ -95,7 +95,9 @@ pub(crate) fn arguments(
     }
     for (index, folder) in request.writable.iter().enumerate() {
         parameter(&format!("WRITE{index}"), folder);
-        text.push_str(&format!("(allow file-read* file-write* (subpath (param \"WRITE{index}\")))\n"));
+        text.push_str(&format!(
+            "(allow file-read* file-write* (subpath (param \"WRITE{index}\")))\n"
+        ));
     }
     if access == WorkspaceAccess::Write {
         text.push_str("(allow file-write* (subpath (param \"WS\")))\n");

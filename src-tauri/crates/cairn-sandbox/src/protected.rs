@@ -108,7 +108,8 @@ fn add(
     kind: std::fs::FileType,
     name: &str,
 ) {
-    let inside = |target: PathBuf| (target != workspace && target.starts_with(workspace)).then_some(target);
+    let inside =
+        |target: PathBuf| (target != workspace && target.starts_with(workspace)).then_some(target);
     if kind.is_symlink() {
         paths.extend(path.canonicalize().ok().and_then(inside));
         return;

@@ -187,7 +187,9 @@ fn the_seatbelt_profile_names_no_path_in_its_text() {
     assert!(!text.contains("allow default") && !text.contains("/h/u"));
     assert!(text.starts_with("(version 1)\n(deny default)\n"));
     assert!(!text.contains("network"));
-    assert!(text.contains(r#"(deny file-write* (require-all (subpath (param "WS")) (regex #"/\.[gG][iI][tT](/|$)")))"#));
+    assert!(text.contains(
+        r#"(deny file-write* (require-all (subpath (param "WS")) (regex #"/\.[gG][iI][tT](/|$)")))"#
+    ));
     assert!(text.contains(r#"(regex #"/[^/]*\.[cC][oO]"#), "classes are left alone");
     let at = |text: &str, part: &str| text.find(part).expect(part);
     assert!(
@@ -203,7 +205,10 @@ fn the_seatbelt_profile_names_no_path_in_its_text() {
     assert!(!read[1].contains(r#"file-write* (subpath (param "WS"))"#));
     assert!(read[1].contains("network-outbound"));
     let open = |text: &str| text.matches('(').count();
-    assert_eq!(open(&read[1].replace("(/|$)", "")), read[1].replace("(/|$)", "").matches(')').count());
+    assert_eq!(
+        open(&read[1].replace("(/|$)", "")),
+        read[1].replace("(/|$)", "").matches(')').count()
+    );
 }
 
 #[test]

@@ -87,7 +87,8 @@ pub(crate) fn close_others_at_exec() {
     // SAFETY: plain system calls on the calling process's own descriptors.
     unsafe {
         #[cfg(target_os = "linux")]
-        if libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) == 0
+        if libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
+            == 0
         {
             return;
         }

@@ -132,6 +132,10 @@ impl Inner {
         Ok(())
     }
 
+    pub(crate) fn store_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.store_dir.as_fd()
+    }
+
     pub(crate) fn lock(&self) -> Result<StoreLock> {
         lock::take(&self.store)
     }
@@ -177,6 +181,12 @@ impl Inner {
     /// Tells whether what was read of a file just now may change without a sign.
     pub(crate) fn is_racy(&self, youngest: i64) -> bool {
         youngest >= self.file_time() - self.granularity
+    }
+
+    /// Takes a turn on that another process began.
+    pub(crate) fn adopt(&mut self, open: OpenTurn) {
+        self.open.retain(|own| own.session != open.session);
+        self.open.push(open);
     }
 
     /// Looks at the whole workspace.

@@ -112,7 +112,7 @@ impl Objects {
         }
         let name = oid.to_string();
         let temporary = format!("tmp_{name}");
-        let mut work = || {
+        let work = || {
             let dir = self.files.open_dir(self.root.as_fd(), b"vault")?;
             let dir = dir.as_fd();
             if self.files.stat(dir, temporary.as_bytes()).is_ok() {

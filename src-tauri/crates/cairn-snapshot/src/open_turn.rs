@@ -19,6 +19,7 @@ use crate::files::Files;
 use crate::item::Item;
 use crate::manifest::{Delta, Effect, TurnMeta};
 use crate::names;
+use crate::objects::Objects;
 use crate::state::{Change, Snap};
 
 /// A turn that runs.
@@ -136,6 +137,20 @@ impl OpenTurn {
         chain.retain(|delta| delta.pre != delta.post);
         if chain.is_empty() {
             self.deltas.remove(path);
+        }
+    }
+
+    /// Tells whether a path was seen and not covered at the beginning, so that its absence from the state before proves
+    /// nothing.
+    pub(crate) fn was_left(&self, path: &[u8]) -> bool {
+        self.left.keys().any(|left| path == left.as_slice() || path.starts_with(left))
+    }
+
+    /// Fills in sizes that a state read back from trees does not have.
+    pub(crate) fn complete_sizes(&mut self, objects: &Objects) {
+        let items = self.deltas.values_mut().flatten().flat_map(|delta| [&mut delta.pre, &mut delta.post]);
+        for item in items.flatten().filter(|item| item.size == 0 && !item.oid.is_zero()) {
+            item.size = objects.read(item.oid).ok().flatten().map_or(0, |content| content.len() as u64);
         }
     }
 

@@ -15,7 +15,7 @@ use crate::item::{Entry, Item, Kind, Left, What, hex};
 use crate::names;
 use crate::objects::Objects;
 use crate::tree::{self, TREE_MODE, TreeEntry};
-pub(crate) use meta::{Meta, load};
+pub(crate) use meta::load;
 
 /// One folder: its names, sorted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -20,7 +20,12 @@ pub(crate) fn save(folder: &Path, tool: &str, collected: &Collected) -> Result<P
     save_within(folder, tool, collected, QUOTA_BYTES).map_err(|error| code(&error))
 }
 
-fn save_within(folder: &Path, tool: &str, collected: &Collected, quota: u64) -> io::Result<PathBuf> {
+fn save_within(
+    folder: &Path,
+    tool: &str,
+    collected: &Collected,
+    quota: u64,
+) -> io::Result<PathBuf> {
     make_private_folder(folder)?;
     let whole = collected.archive_text();
     make_room(folder, quota.saturating_sub(whole.len() as u64))?;
@@ -51,7 +56,11 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
         builder.mode(0o700);
     }
     builder.create(folder)?;
-    if fs::symlink_metadata(folder)?.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    if fs::symlink_metadata(folder)?.is_dir() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::NotADirectory.into())
+    }
 }
 
 fn make_room(folder: &Path, allowed: u64) -> io::Result<()> {
@@ -81,6 +90,8 @@ fn code(error: &io::Error) -> String {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "disk full".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "read-only".to_owned(),
-        _ => error.raw_os_error().map_or_else(|| "i/o error".to_owned(), |number| format!("i/o error {number}")),
+        _ => error
+            .raw_os_error()
+            .map_or_else(|| "i/o error".to_owned(), |number| format!("i/o error {number}")),
     }
 }

@@ -32,7 +32,8 @@ fn tidy(value: &mut Value) {
                 }
             }
             if let Some(Value::Array(kinds)) = object.get("type") {
-                let kept: Vec<Value> = kinds.iter().filter(|kind| *kind != "null").cloned().collect();
+                let kept: Vec<Value> =
+                    kinds.iter().filter(|kind| *kind != "null").cloned().collect();
                 if let [kind] = kept.as_slice() {
                     object.insert("type".to_owned(), kind.clone());
                 }
@@ -48,15 +49,24 @@ fn tidy(value: &mut Value) {
 }
 
 /// Reads a model's arguments. `aliases` are other names of fields. An error is a text for the model.
-pub(crate) fn parse<T: DeserializeOwned>(arguments: &str, schema: &Value, aliases: &[(&str, &str)]) -> Result<T, String> {
+pub(crate) fn parse<T: DeserializeOwned>(
+    arguments: &str,
+    schema: &Value,
+    aliases: &[(&str, &str)],
+) -> Result<T, String> {
     let text = if arguments.trim().is_empty() { "{}" } else { arguments };
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("The arguments are not valid JSON: {error}."))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| format!("The arguments are not valid JSON: {error}."))?;
     let Value::Object(given) = value else {
         return Err(format!("The arguments must be a JSON object, not {}.", kind_of(&value)));
     };
     let mut object = Map::new();
     for (key, field) in given {
-        let name = aliases.iter().find(|(alias, _)| *alias == key).map_or(key.as_str(), |(_, name)| name).to_owned();
+        let name = aliases
+            .iter()
+            .find(|(alias, _)| *alias == key)
+            .map_or(key.as_str(), |(_, name)| name)
+            .to_owned();
         if field.is_null() {
             continue;
         }
@@ -72,31 +82,36 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &str, schema: &Value, aliase
 /// Checks a value against the parts of JSON Schema that our own schemas use.
 fn check(value: &Value, schema: &Value, at: &str) -> Result<(), String> {
     let shown = if at.is_empty() { "the arguments".to_owned() } else { format!("`{at}`") };
-    if let Some(kind) = schema.get("type").and_then(Value::as_str) {
-        if !is_of(value, kind) {
-            return Err(format!("{shown} must be {}, not {}.", article(kind), kind_of(value)));
-        }
+    if let Some(kind) = schema.get("type").and_then(Value::as_str)
+        && !is_of(value, kind)
+    {
+        return Err(format!("{shown} must be {}, not {}.", article(kind), kind_of(value)));
     }
     let choices = choices(schema);
     if !choices.is_empty() && !choices.contains(&value) {
         let names: Vec<String> = choices.iter().map(ToString::to_string).collect();
         return Err(format!("{shown} must be one of {}, not {value}.", names.join(", ")));
     }
-    if let (Some(number), Some(least)) = (value.as_f64(), schema.get("minimum").and_then(Value::as_f64)) {
-        if number < least {
-            return Err(format!("{shown} must be at least {least}, not {value}."));
-        }
+    if let (Some(number), Some(least)) =
+        (value.as_f64(), schema.get("minimum").and_then(Value::as_f64))
+        && number < least
+    {
+        return Err(format!("{shown} must be at least {least}, not {value}."));
     }
-    if let (Some(number), Some(most)) = (value.as_f64(), schema.get("maximum").and_then(Value::as_f64)) {
-        if number > most {
-            return Err(format!("{shown} must be at most {most}, not {value}."));
-        }
+    if let (Some(number), Some(most)) =
+        (value.as_f64(), schema.get("maximum").and_then(Value::as_f64))
+        && number > most
+    {
+        return Err(format!("{shown} must be at most {most}, not {value}."));
     }
     match value {
         Value::Object(object) => check_object(object, schema, at),
         Value::Array(items) => {
             let Some(inner) = schema.get("items") else { return Ok(()) };
-            items.iter().enumerate().try_for_each(|(index, item)| check(item, inner, &format!("{at}[{index}]")))
+            items
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, item)| check(item, inner, &format!("{at}[{index}]")))
         }
         _ => Ok(()),
     }
@@ -106,7 +121,12 @@ fn check_object(object: &Map<String, Value>, schema: &Value, at: &str) -> Result
     let none = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let path = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     for name in required {
         if !object.contains_key(name) {
             return Err(format!("`{}` is missing.", path(name)));
@@ -115,7 +135,11 @@ fn check_object(object: &Map<String, Value>, schema: &Value, at: &str) -> Result
     for (name, field) in object {
         let Some(inner) = properties.get(name) else {
             let known: Vec<String> = properties.keys().map(|name| format!("`{name}`")).collect();
-            return Err(format!("`{}` is not known. The fields are: {}.", path(name), known.join(", ")));
+            return Err(format!(
+                "`{}` is not known. The fields are: {}.",
+                path(name),
+                known.join(", ")
+            ));
         };
         check(field, inner, &path(name))?;
     }

@@ -41,9 +41,9 @@ pub(crate) struct Call {
 /// Why a call was ended from outside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ended {
-    ByItself,
-    ByUser,
-    ByTimeout,
+    Alone,
+    Stopped,
+    TimedOut,
 }
 
 impl Call {
@@ -63,7 +63,8 @@ impl Call {
         let (ended, done) = watch(action, &run, limits.timeout, &cancel).await;
         output.finish().await;
         let mut ending = compose(tool, limits, ctx, ended, done, &output).await;
-        ending.done.details.duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        ending.done.details.duration_ms =
+            u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         ToolCallOutput {
             role: Role::User,
             output: ending.text,
@@ -83,7 +84,7 @@ async fn watch(
     cancel: &CancellationToken,
 ) -> (Ended, Result<Done, String>) {
     if cancel.is_cancelled() {
-        return (Ended::ByUser, Ok(Done::default()));
+        return (Ended::Stopped, Ok(Done::default()));
     }
     let mut work = pin!(caught(async move { action.run(run).await }));
     let over = async {
@@ -94,9 +95,9 @@ async fn watch(
     };
     let ended = tokio::select! {
         biased;
-        () = cancel.cancelled() => Ended::ByUser,
-        done = &mut work => return (Ended::ByItself, done),
-        () = over => Ended::ByTimeout,
+        () = cancel.cancelled() => Ended::Stopped,
+        done = &mut work => return (Ended::Alone, done),
+        () = over => Ended::TimedOut,
     };
     run.stop.cancel();
     match tokio::time::timeout(GRACE, &mut work).await {
@@ -118,7 +119,8 @@ async fn caught<F: Future>(future: F) -> Result<F::Output, String> {
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason given".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no reason given".to_owned())
 }
 
 struct Ending {
@@ -142,10 +144,10 @@ async fn compose(
     output.append(&done.text);
     let collected = output.take();
     let status = match ended {
-        Ended::ByUser => StopReason::Aborted,
-        Ended::ByTimeout => StopReason::Timeout,
-        Ended::ByItself if error.is_some() || done.failed => StopReason::Failed,
-        Ended::ByItself => StopReason::Completed,
+        Ended::Stopped => StopReason::Aborted,
+        Ended::TimedOut => StopReason::Timeout,
+        Ended::Alone if error.is_some() || done.failed => StopReason::Failed,
+        Ended::Alone => StopReason::Completed,
     };
     let kept = collected.keep(limits.max_output_chars, limits.cut);
     let mut lines = Vec::new();
@@ -169,12 +171,12 @@ async fn compose(
     }
     lines.extend(done.notes.iter().map(|note| format!("[{note}]")));
     match ended {
-        Ended::ByUser => lines.push("[stopped by the user]".to_owned()),
-        Ended::ByTimeout => {
+        Ended::Stopped => lines.push("[stopped by the user]".to_owned()),
+        Ended::TimedOut => {
             let limit = limits.timeout.unwrap_or_default().as_millis();
             lines.push(format!("[timed out after {limit} ms]"));
         }
-        Ended::ByItself => {}
+        Ended::Alone => {}
     }
     lines.extend(error.map(|error| format!("[error: {error}]")));
     if lines.len() > 1 && lines[0].ends_with('\n') {

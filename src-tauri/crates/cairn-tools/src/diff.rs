@@ -29,9 +29,11 @@ pub(crate) struct Difference {
     pub(crate) removed: u32,
 }
 
-/// Compares two contents; an absent one is a file that is not there.
+/// Compares two contents under a name of one line; an absent one is a file that is not there.
 pub(crate) fn compare(name: &str, before: Option<&[u8]>, after: &[u8]) -> Difference {
-    let (Ok(old), Ok(new)) = (std::str::from_utf8(before.unwrap_or_default()), std::str::from_utf8(after)) else {
+    let (Ok(old), Ok(new)) =
+        (std::str::from_utf8(before.unwrap_or_default()), std::str::from_utf8(after))
+    else {
         return by_count(before.unwrap_or_default(), after);
     };
     if old.len().max(new.len()) > TEXT_LIMIT_BYTES || old.contains('\0') || new.contains('\0') {
@@ -49,6 +51,7 @@ pub(crate) fn compare(name: &str, before: Option<&[u8]>, after: &[u8]) -> Differ
     let mut unified = diff.unified_diff();
     unified.context_radius(3);
     let hunks: Vec<String> = unified.iter_hunks().map(|hunk| hunk.to_string()).collect();
+    let name = name.trim_start_matches('/');
     let from = if before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
     let whole = format!("--- {from}\n+++ b/{name}\n{}", hunks.concat());
     Difference { unified: Some(capped(whole)), hunks, added, removed }

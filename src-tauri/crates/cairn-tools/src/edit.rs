@@ -10,7 +10,9 @@ use cairn_protocol::{CallEffects, ChangeKind, FileEdit, PlannedWrite, ToolClass,
 use crate::diff::Difference;
 use crate::path::describe;
 use crate::place::{self, Expected, PlaceError};
-use crate::{Action, Done, Identity, Ordering, Plan, Run, Standing, Target, TargetKind, ToolContext, resolve};
+use crate::{
+    Action, Done, Identity, Ordering, Plan, Run, Standing, Target, TargetKind, ToolContext, resolve,
+};
 
 /// The largest file that is edited or overwritten. Larger ones are data, and their old content would have to be kept in memory.
 pub(crate) const EDIT_LIMIT_BYTES: u64 = 32 * 1024 * 1024;
@@ -31,7 +33,11 @@ pub(crate) enum Unread {
 }
 
 /// Reads what is at a path that is about to be edited; nothing when nothing is there. An error is a text for the model.
-pub(crate) fn look(ctx: &ToolContext, target: &Target, unread: Unread) -> Result<Option<Before>, String> {
+pub(crate) fn look(
+    ctx: &ToolContext,
+    target: &Target,
+    unread: Unread,
+) -> Result<Option<Before>, String> {
     let requested = &target.path.requested;
     match target.kind {
         TargetKind::Missing => {
@@ -42,24 +48,32 @@ pub(crate) fn look(ctx: &ToolContext, target: &Target, unread: Unread) -> Result
         TargetKind::Other => return Err(format!("`{requested}` is not a regular file.")),
         TargetKind::File => {}
     }
-    let failed = |error: std::io::Error| format!("`{requested}` can't be read: {}.", describe(&error));
+    let failed =
+        |error: std::io::Error| format!("`{requested}` can't be read: {}.", describe(&error));
     let mut file = place::open(&target.real).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.len() > EDIT_LIMIT_BYTES {
-        return Err(format!("`{requested}` is larger than 32 MiB. Edit it with a command through run_shell."));
+        return Err(format!(
+            "`{requested}` is larger than 32 MiB. Edit it with a command through run_shell."
+        ));
     }
     let mut content = Vec::new();
     file.by_ref().take(EDIT_LIMIT_BYTES + 1).read_to_end(&mut content).map_err(failed)?;
     let sha256 = Some(place::sha256(&content));
-    let identity = Identity { bytes: content.len() as u64, modified: metadata.modified().ok(), sha256 };
+    let identity =
+        Identity { bytes: content.len() as u64, modified: metadata.modified().ok(), sha256 };
     match ctx.ledger.standing(&target.real, &identity) {
         Standing::Known => {}
         Standing::NeverRead if unread == Unread::Overwrite => {}
         Standing::NeverRead => {
-            return Err(format!("`{requested}` exists but was not read in this session. Read it with read_file first, then make the change."));
+            return Err(format!(
+                "`{requested}` exists but was not read in this session. Read it with read_file first, then make the change."
+            ));
         }
         Standing::ChangedSince => {
-            return Err(format!("`{requested}` was changed by someone else since you read it. Read it again with read_file, then make the change on what is there now."));
+            return Err(format!(
+                "`{requested}` was changed by someone else since you read it. Read it again with read_file, then make the change on what is there now."
+            ));
         }
     }
     check_writable(target)?;
@@ -71,7 +85,12 @@ pub(crate) fn look(ctx: &ToolContext, target: &Target, unread: Unread) -> Result
 fn check_writable(target: &Target) -> Result<(), String> {
     use nix::unistd::{AccessFlags, access};
     let refused = |path: &Path, error: nix::Error| {
-        format!("`{}` can't be written: {} ({}).", target.path.requested, describe(&error.into()), path.display())
+        format!(
+            "`{}` can't be written: {} ({}).",
+            target.path.requested,
+            describe(&error.into()),
+            path.display()
+        )
     };
     if target.kind == TargetKind::File {
         access(&target.real, AccessFlags::W_OK).map_err(|error| refused(&target.real, error))?;
@@ -104,7 +123,7 @@ impl Edit {
     /// Makes the plan of the edit.
     pub(crate) fn plan(self, verb: &str, timeout: Option<Duration>) -> Plan {
         let kind = if self.before.is_some() { ChangeKind::Modified } else { ChangeKind::Created };
-        let shown = self.target.path.relative.clone().unwrap_or_else(|| self.target.path.real.clone());
+        let shown = self.target.label();
         let write = PlannedWrite {
             path: self.target.path.clone(),
             kind,
@@ -140,7 +159,9 @@ impl Action for EditAction {
             return Done::failed("Nothing was written.");
         }
         if let Err(reason) = run.port.before_edit(&real).await {
-            return Done::failed(format!("Nothing was written, because the old content could not be kept safe: {reason}"));
+            return Done::failed(format!(
+                "Nothing was written, because the old content could not be kept safe: {reason}"
+            ));
         }
         let ctx = run.ctx.clone();
         let written = tokio::task::spawn_blocking(move || write(&ctx, &edit).map(|()| edit)).await;
@@ -148,7 +169,9 @@ impl Action for EditAction {
         match written {
             Ok(Ok(edit)) => done(edit, kind),
             Ok(Err(text)) => Done::failed(text),
-            Err(error) => Done::failed(format!("The write broke: {error}. Read the file to see what it holds.")),
+            Err(error) => Done::failed(format!(
+                "The write broke: {error}. Read the file to see what it holds."
+            )),
         }
     }
 }
@@ -158,7 +181,9 @@ fn write(ctx: &ToolContext, edit: &Edit) -> Result<(), String> {
     let requested = &edit.target.path.requested;
     let now = resolve(ctx, requested)?;
     if now.real != edit.target.real {
-        return Err(format!("`{requested}` leads somewhere else than when this change was prepared; nothing was written."));
+        return Err(format!(
+            "`{requested}` leads somewhere else than when this change was prepared; nothing was written."
+        ));
     }
     let expected = match &edit.before {
         Some(before) => Expected::Content(before.identity.sha256.clone().unwrap_or_default()),
@@ -167,13 +192,19 @@ fn write(ctx: &ToolContext, edit: &Edit) -> Result<(), String> {
     match place::replace(&edit.target.real, &edit.after, &expected) {
         Ok(()) => {}
         Err(PlaceError::Changed) => {
-            return Err(format!("`{requested}` was changed since this change was prepared; nothing was written. Read it again with read_file, then make the change on what is there now."));
+            return Err(format!(
+                "`{requested}` was changed since this change was prepared; nothing was written. Read it again with read_file, then make the change on what is there now."
+            ));
         }
-        Err(PlaceError::Io(error)) => return Err(format!("`{requested}` could not be written: {}.", describe(&error))),
+        Err(PlaceError::Io(error)) => {
+            return Err(format!("`{requested}` could not be written: {}.", describe(&error)));
+        }
     }
-    let modified = std::fs::symlink_metadata(&edit.target.real).and_then(|metadata| metadata.modified()).ok();
+    let modified =
+        std::fs::symlink_metadata(&edit.target.real).and_then(|metadata| metadata.modified()).ok();
     let sha256 = Some(place::sha256(&edit.after));
-    ctx.ledger.record(&edit.target.real, Identity { bytes: edit.after.len() as u64, modified, sha256 });
+    ctx.ledger
+        .record(&edit.target.real, Identity { bytes: edit.after.len() as u64, modified, sha256 });
     Ok(())
 }
 

@@ -57,7 +57,10 @@ impl ReadLedger {
 
     /// Records that the model read or wrote a file. `real` is canonical.
     pub fn record(&self, real: &Path, identity: Identity) {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(real.to_path_buf(), identity);
+        self.seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(real.to_path_buf(), identity);
     }
 
     /// Returns how the model stands to a file that is now `identity`.

@@ -122,7 +122,8 @@ impl State {
         if self.pending.len() > PENDING_LIMIT_BYTES {
             let from = ceil_boundary(&self.pending, self.pending.len() - PENDING_LIMIT_BYTES / 2);
             let left_out = self.pending[..from].chars().count();
-            self.pending.replace_range(..from, &format!("\n[{left_out} characters not shown live]\n"));
+            self.pending
+                .replace_range(..from, &format!("\n[{left_out} characters not shown live]\n"));
         }
     }
 }
@@ -201,11 +202,16 @@ impl Collected {
         if last == 0 {
             return Kept { text: beginning, cut: true };
         }
-        let mut end: Vec<char> = self.tail.chars().rev().chain(self.head.chars().rev()).take(last).collect();
+        let mut end: Vec<char> =
+            self.tail.chars().rev().chain(self.head.chars().rev()).take(last).collect();
         end.reverse();
         let end: String = end.into_iter().collect();
         let left_out = total - first - last;
-        let text = format!("{}\n[… {left_out} characters left out …]\n{}", beginning.trim_end_matches('\n'), end.trim_start_matches('\n'));
+        let text = format!(
+            "{}\n[… {left_out} characters left out …]\n{}",
+            beginning.trim_end_matches('\n'),
+            end.trim_start_matches('\n')
+        );
         Kept { text, cut: true }
     }
 }

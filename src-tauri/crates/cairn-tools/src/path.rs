@@ -58,7 +58,8 @@ pub fn resolve(ctx: &ToolContext, requested: &str) -> Result<Target, String> {
         return Err("The path is longer than 4096 bytes.".to_owned());
     }
     let start = absolute(ctx, requested);
-    let (real, kind) = follow(&start).map_err(|error| format!("`{requested}` can't be resolved: {}", describe(&error)))?;
+    let (real, kind) = follow(&start)
+        .map_err(|error| format!("`{requested}` can't be resolved: {}", describe(&error)))?;
     let relative = match real.strip_prefix(&ctx.workspace) {
         Ok(rest) => Some(relative_text(rest).ok_or_else(|| not_text(requested))?),
         Err(_) => None,
@@ -66,7 +67,11 @@ pub fn resolve(ctx: &ToolContext, requested: &str) -> Result<Target, String> {
     if relative.is_none() && real.to_str().is_none() {
         return Err(not_text(requested));
     }
-    let path = ResolvedPath { requested: requested.to_owned(), real: real.to_string_lossy().into_owned(), relative };
+    let path = ResolvedPath {
+        requested: requested.to_owned(),
+        real: real.to_string_lossy().into_owned(),
+        relative,
+    };
     Ok(Target { path, real, kind })
 }
 
@@ -75,7 +80,8 @@ fn not_text(requested: &str) -> String {
 }
 
 fn absolute(ctx: &ToolContext, requested: &str) -> PathBuf {
-    let below_home = requested.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let below_home =
+        requested.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
     if let (Some(rest), Some(home)) = (below_home, &ctx.home) {
         return home.join(rest.trim_start_matches('/'));
     }
@@ -180,8 +186,18 @@ pub(crate) fn describe(error: &io::Error) -> String {
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         io::ErrorKind::QuotaExceeded => "the disk quota is used up".to_owned(),
         io::ErrorKind::InvalidFilename => "a name in it is too long".to_owned(),
-        io::ErrorKind::FilesystemLoop => "it leads through a link where none may be".to_owned(),
+        #[cfg(unix)]
+        _ if error.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32) => {
+            "it leads through a link where none may be".to_owned()
+        }
         _ => error.to_string(),
+    }
+}
+
+impl Target {
+    /// Returns the path for a person: relative where it can be, on one line, with nothing hidden.
+    pub(crate) fn label(&self) -> String {
+        shown_name(self.path.relative.as_deref().unwrap_or(&self.path.real).as_ref())
     }
 }
 
@@ -218,7 +234,8 @@ pub(crate) fn missing(target: &Target) -> String {
     let requested = &target.path.requested;
     let Some(folder) = ancestor else { return format!("`{requested}` does not exist.") };
     let wanted = target.real.strip_prefix(folder).ok().and_then(|rest| rest.components().next());
-    let wanted = wanted.map(|part| part.as_os_str().to_string_lossy().to_lowercase()).unwrap_or_default();
+    let wanted =
+        wanted.map(|part| part.as_os_str().to_string_lossy().to_lowercase()).unwrap_or_default();
     let mut names: Vec<(usize, String)> = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -230,9 +247,17 @@ pub(crate) fn missing(target: &Target) -> String {
         })
         .collect();
     names.sort();
-    let closest: Vec<String> = names.into_iter().take(8).map(|(_, name)| format!("`{name}`")).collect();
-    let near = if closest.is_empty() { "it is empty".to_owned() } else { format!("closest entries: {}", closest.join(", ")) };
-    format!("`{requested}` does not exist. The deepest folder that exists is `{}`; {near}.", folder.display())
+    let closest: Vec<String> =
+        names.into_iter().take(8).map(|(_, name)| format!("`{name}`")).collect();
+    let near = if closest.is_empty() {
+        "it is empty".to_owned()
+    } else {
+        format!("closest entries: {}", closest.join(", "))
+    };
+    format!(
+        "`{requested}` does not exist. The deepest folder that exists is `{}`; {near}.",
+        folder.display()
+    )
 }
 
 /// The edit distance of two names, each cut at 64 characters.

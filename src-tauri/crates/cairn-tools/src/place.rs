@@ -45,7 +45,11 @@ impl From<io::Error> for PlaceError {
 /// Opens a regular file for reading, following no link; never waits for a pipe. `real` is canonical.
 pub(crate) fn open(real: &Path) -> io::Result<File> {
     let file = system::open(real)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
 }
 
 /// Puts `content` at `real`, when what is there is as expected; makes missing folders. Blocking.
@@ -138,12 +142,18 @@ mod unix {
         Ok((folder, name))
     }
 
-    pub(super) fn replace(real: &Path, content: &[u8], expected: &Expected) -> Result<(), PlaceError> {
+    pub(super) fn replace(
+        real: &Path,
+        content: &[u8],
+        expected: &Expected,
+    ) -> Result<(), PlaceError> {
         let missing = if *expected == Expected::Nothing { Missing::Create } else { Missing::Fail };
         let (folder, name) = parent(real, missing)?;
         let temporary = format!(".cairn-{}.tmp", uuid::Uuid::new_v4().simple());
-        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        let file = openat(&folder, temporary.as_str(), flags, Mode::from_bits_truncate(0o666)).map_err(io::Error::from)?;
+        let flags =
+            OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let file = openat(&folder, temporary.as_str(), flags, Mode::from_bits_truncate(0o666))
+            .map_err(io::Error::from)?;
         let file = File::from(file);
         let written = fill(&file, content)
             .map_err(PlaceError::from)
@@ -157,7 +167,12 @@ mod unix {
     }
 
     /// Checks what is there, last thing before the rename, and gives the new file its mode and owner.
-    fn check(folder: &OwnedFd, name: &OsStr, file: &File, expected: &Expected) -> Result<(), PlaceError> {
+    fn check(
+        folder: &OwnedFd,
+        name: &OsStr,
+        file: &File,
+        expected: &Expected,
+    ) -> Result<(), PlaceError> {
         let Expected::Content(sha256) = expected else {
             return match fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
                 Err(Errno::ENOENT) => Ok(()),
@@ -178,13 +193,19 @@ mod unix {
         let own = file.metadata()?;
         if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
             // Only a privileged process may give files away; without that the file becomes the user's.
-            let _ = std::os::unix::fs::fchown(file.as_fd(), Some(metadata.uid()), Some(metadata.gid()));
+            let _ =
+                std::os::unix::fs::fchown(file.as_fd(), Some(metadata.uid()), Some(metadata.gid()));
         }
         file.set_permissions(std::fs::Permissions::from_mode(metadata.mode() & 0o7777))?;
         Ok(())
     }
 
-    fn exchange(folder: &OwnedFd, temporary: &str, name: &OsStr, expected: &Expected) -> Result<(), PlaceError> {
+    fn exchange(
+        folder: &OwnedFd,
+        temporary: &str,
+        name: &OsStr,
+        expected: &Expected,
+    ) -> Result<(), PlaceError> {
         if *expected == Expected::Nothing {
             match rename_if_free(folder, temporary, name) {
                 Ok(()) => return Ok(()),
@@ -220,7 +241,11 @@ mod other {
         File::open(real)
     }
 
-    pub(super) fn replace(real: &Path, content: &[u8], expected: &Expected) -> Result<(), PlaceError> {
+    pub(super) fn replace(
+        real: &Path,
+        content: &[u8],
+        expected: &Expected,
+    ) -> Result<(), PlaceError> {
         let folder = real.parent().ok_or(io::ErrorKind::IsADirectory)?;
         if *expected == Expected::Nothing {
             fs::create_dir_all(folder)?;

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cairn_protocol::{
-    CallEffects, CallGrant, Role, StopReason, ToolCall, ToolCallId, ToolCallOutput, ToolClass, ToolDefinition, ToolDetails,
+    CallEffects, CallGrant, Role, StopReason, ToolCall, ToolCallId, ToolCallOutput, ToolClass,
+    ToolDefinition, ToolDetails,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::close_out::{self, Limits};
-use crate::{Action, Ordering, OutputSink, SessionPort, Tool, ToolContext, builtin};
+use crate::{Action, Ordering, OutputSink, SessionPort, Spec, Tool, ToolContext, builtin};
 
 #[cfg(test)]
 mod tests;
@@ -38,12 +39,12 @@ impl Registry {
 
     /// Returns the tools as the model is offered them, in a fixed order.
     pub fn definitions(&self) -> Vec<ToolDefinition> {
-        let definition = |tool: &Box<dyn Tool>| ToolDefinition {
-            name: tool.spec().name.to_owned(),
-            description: tool.spec().description.to_owned(),
-            parameters: Some(tool.spec().parameters.clone()),
+        let definition = |spec: &Spec| ToolDefinition {
+            name: spec.name.to_owned(),
+            description: spec.description.to_owned(),
+            parameters: Some(spec.parameters.clone()),
         };
-        self.tools.iter().map(definition).collect()
+        self.tools.iter().map(|tool| definition(tool.spec())).collect()
     }
 
     /// Returns the names, in the same order.
@@ -60,17 +61,26 @@ impl Registry {
     pub fn prepare(&self, call: &ToolCall, ctx: &ToolContext) -> Result<PreparedCall, String> {
         let Some(tool) = self.find(&call.name) else {
             let shown: String = call.name.chars().take(80).collect();
-            return Err(format!("There is no tool named `{shown}`. The tools are: {}.", self.names().join(", ")));
+            return Err(format!(
+                "There is no tool named `{shown}`. The tools are: {}.",
+                self.names().join(", ")
+            ));
         };
         if call.stop_reason.is_some_and(|reason| reason != StopReason::Completed) {
-            return Err("The call did not arrive whole, so it was not run. Send it again.".to_owned());
+            return Err(
+                "The call did not arrive whole, so it was not run. Send it again.".to_owned()
+            );
         }
         if call.arguments.len() > ARGUMENTS_LIMIT_BYTES {
             return Err("The arguments are longer than 8 MiB. Do it in smaller parts.".to_owned());
         }
         let spec = tool.spec();
         let plan = tool.prepare(&call.arguments, ctx)?;
-        let limits = Limits { timeout: plan.timeout, max_output_chars: spec.max_output_chars, cut: spec.cut };
+        let limits = Limits {
+            timeout: plan.timeout,
+            max_output_chars: spec.max_output_chars,
+            cut: spec.cut,
+        };
         Ok(PreparedCall {
             effects: plan.effects,
             tool: spec.name,
@@ -82,8 +92,8 @@ impl Registry {
     }
 
     fn find(&self, name: &str) -> Option<&dyn Tool> {
-        let answers = |tool: &&Box<dyn Tool>| tool.spec().name == name || tool.spec().aliases.contains(&name);
-        self.tools.iter().find(answers).map(AsRef::as_ref)
+        let mut tools = self.tools.iter().map(AsRef::as_ref);
+        tools.find(|tool| tool.spec().name == name || tool.spec().aliases.contains(&name))
     }
 }
 
@@ -101,7 +111,10 @@ pub struct PreparedCall {
 
 impl std::fmt::Debug for PreparedCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PreparedCall").field("tool", &self.tool).field("effects", &self.effects).finish_non_exhaustive()
+        f.debug_struct("PreparedCall")
+            .field("tool", &self.tool)
+            .field("effects", &self.effects)
+            .finish_non_exhaustive()
     }
 }
 
@@ -126,7 +139,13 @@ impl PreparedCall {
         output: OutputSink,
         cancel: CancellationToken,
     ) -> ToolCallOutput {
-        let call = close_out::Call { tool: self.tool, id: self.call, limits: self.limits, grant, action: self.action };
+        let call = close_out::Call {
+            tool: self.tool,
+            id: self.call,
+            limits: self.limits,
+            grant,
+            action: self.action,
+        };
         call.run(ctx, port.as_ref(), output, cancel).await
     }
 }

@@ -77,7 +77,9 @@ impl TerminalText {
             (Within::Control, 0x20..=0x3f | 0x80..) => {}
             (Within::Text8, _) => {}
             (Within::Text8Escape, _) => self.within = Within::Text8,
-            (Within::Escape | Within::Designation | Within::Control, _) => self.within = Within::Text,
+            (Within::Escape | Within::Designation | Within::Control, _) => {
+                self.within = Within::Text
+            }
         }
         false
     }

@@ -5,7 +5,7 @@
  * looks like is in `diff-row.tsx`, how rows are made in `rows.ts`.
  */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore, type Ref } from "react";
+import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore, type Ref } from "react";
 
 import { lineText } from "../../components/diff-highlight";
 import { DiffHighlighter } from "../../components/diff-highlighter";
@@ -13,8 +13,7 @@ import type { ChangedFile } from "../../protocol";
 import type { DiffLoader } from "./diff-loader";
 import { DiffRow, FileHead, type RowActs } from "./diff-row";
 import { remPixels } from "./file-tree-view";
-import { type Cursor, fileRows, type Layout, layOut, type Row, rowAt, rowKey, type Rows, segmentAt } from "./rows";
-import { placeOf } from "./rows";
+import { type Cursor, fileRows, type Layout, layOut, placeOf, type Row, rowAt, rowKey, type Rows, segmentAt } from "./rows";
 
 /** What the panel can ask of the list. */
 export interface DiffListHandle {
@@ -31,51 +30,59 @@ type Props = {
   closed: ReadonlySet<string>;
   loader: DiffLoader;
   layout: Layout;
-  acts: Omit<RowActs, "highlights">;
+  acts: RowActs;
   onHere: (path: string | null) => void;
 };
 
+/** Height of a file's head, as `changes.css` has it. */
+const HEAD_REM = 2.25;
+
 export function DiffList({ ref, label, files, closed, loader, layout, acts, onHere }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
-  const columns = useColumns(scroller, layout);
+  const { columns, rem } = useMetrics(scroller, layout);
   const rows = useRows(files, closed, loader, layout);
   const highlighter = useMemo(() => new DiffHighlighter(), []);
   useSyncExternalStore(highlighter.subscribe, highlighter.version);
-  const rem = remPixels();
 
+  // The list lays all rows out again when one of these changes, so they must not be new at each scroll.
+  const estimateSize = useCallback((index: number) => rowHeight(rowAt(rows, index), rem, columns), [rows, rem, columns]);
+  const getItemKey = useCallback((index: number) => rowKey(rows, index), [rows]);
   const virtual = useVirtualizer({
     count: rows.count,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => rowHeight(rowAt(rows, index), rem, columns),
-    getItemKey: (index) => `${layout}${rowAt(rows, index)?.kind}${rowKey(rows, index)}`,
+    estimateSize,
+    getItemKey,
     overscan: 12,
+    scrollPaddingStart: HEAD_REM * rem,
   });
   const first = virtual.range?.startIndex ?? 0;
   const last = virtual.range?.endIndex ?? 0;
 
   useLoading(rows, first, last, loader);
   useAnchor(virtual, rows, scroller);
-  useLayoutEffect(() => virtual.measure(), [columns, virtual]);
+  useLayoutEffect(() => virtual.measure(), [columns, rem, virtual]);
 
   const top = segmentAt(rows, first);
   const here = top?.path ?? null;
   useEffect(() => onHere(here), [here, onHere]);
   useImperativeHandle(ref, () => ({
     reveal: (cursor) => {
+      // Below the file's head: the head itself for the first hunk, the one that stays on top for the others.
       const place = placeOf(rows, cursor);
-      if (place !== null) virtual.scrollToIndex(place, { align: "start" });
+      if (place === null) return;
+      const below = rowAt(rows, place)?.kind === "file" && rowAt(rows, place + 1)?.kind !== "file" ? place + 1 : place;
+      virtual.scrollToIndex(Math.min(below, rows.count - 1), { align: "start" });
     },
     place: () => cursorAt(rows, virtual.range?.startIndex ?? 0, virtual.range?.endIndex ?? 0, acts.cursor),
   }));
 
-  const rowActs: RowActs = { ...acts, highlights: (path, row) => highlighter.get(path, row.hunk) };
   const head = top?.rows[0];
   const headIsGone = head?.kind === "file" && head.open && first > (top?.start ?? 0);
   return (
     <div className="diff-pane">
       {headIsGone ? (
         <div className="diff-sticky">
-          <FileHead file={head.file} open={head.open} acts={rowActs} />
+          <FileHead file={head.file} open={head.open} acts={acts} />
         </div>
       ) : null}
       <section className="diffs" ref={scroller} aria-label={label} tabIndex={0}>
@@ -85,7 +92,7 @@ export function DiffList({ ref, label, files, closed, loader, layout, acts, onHe
             if (row === undefined) return null;
             return (
               <div key={item.key} ref={virtual.measureElement} data-index={item.index} className="diff-at" style={{ transform: `translateY(${item.start}px)` }}>
-                <DiffRow row={row} acts={rowActs} />
+                <DiffRow row={row} acts={acts} colours={"hunk" in row ? highlighter.get(row.file.path, row.hunk) : undefined} />
               </div>
             );
           })}
@@ -149,7 +156,7 @@ function useAnchor(virtual: Virtual, rows: Rows, scroller: { current: HTMLDivEle
     const offset = virtual.getOffsetForIndex(segment.start + like, "start")?.[0];
     if (offset === undefined) return;
     const wanted = offset - held.below;
-    if (Math.abs(wanted - pane.scrollTop) > 1) pane.scrollTop = wanted;
+    if (Math.abs(wanted - pane.scrollTop) > 1) pane.scrollTo({ top: wanted });
   }, [rows, virtual, scroller]);
   useEffect(() => {
     const top = virtual.scrollOffset ?? 0;
@@ -182,9 +189,9 @@ function cursorAt(rows: Rows, first: number, last: number, cursor: Cursor | null
   return { path: segment.path, hunk };
 }
 
-/** Characters that fit in a line; 0 until the pane was measured. */
-function useColumns(scroller: { current: HTMLDivElement | null }, layout: Layout): number {
-  const [columns, setColumns] = useState(0);
+/** Characters that fit in a line, 0 until the pane was measured, and pixels of one rem. Read when the size changes, not when drawing. */
+function useMetrics(scroller: { current: HTMLDivElement | null }, layout: Layout): { columns: number; rem: number } {
+  const [metrics, setMetrics] = useState(() => ({ columns: 0, rem: remPixels() }));
   useLayoutEffect(() => {
     const pane = scroller.current;
     if (pane === null || typeof ResizeObserver === "undefined") return;
@@ -193,14 +200,15 @@ function useColumns(scroller: { current: HTMLDivElement | null }, layout: Layout
       const gutter = (layout === "split" ? 2.75 + 1.125 : 2 * 2.75 + 1.125) + 0.5;
       const width = layout === "split" ? pane.clientWidth / 2 : pane.clientWidth;
       // JetBrains Mono is 0.6 em wide; code is 0.75 rem.
-      setColumns(Math.max(20, Math.floor((width - gutter * rem) / (0.6 * 0.75 * rem))));
+      const columns = Math.max(20, Math.floor((width - gutter * rem) / (0.6 * 0.75 * rem)));
+      setMetrics((before) => (before.columns === columns && before.rem === rem ? before : { columns, rem }));
     };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(pane);
     return () => observer.disconnect();
   }, [scroller, layout]);
-  return columns;
+  return metrics;
 }
 
 /** Height that a row will have, near enough that the scroll bar does not jump when it is measured. */
@@ -208,7 +216,7 @@ function rowHeight(row: Row | undefined, rem: number, columns: number): number {
   const line = 0.75 * 1.6 * rem;
   switch (row?.kind) {
     case "file":
-      return 2.25 * rem;
+      return HEAD_REM * rem;
     case "hunk":
       return 1.75 * rem;
     case "loading":

@@ -70,6 +70,11 @@ export class DiffLoader {
     this.#pump();
   }
 
+  /** Takes up its work, also after it was closed: a view may be mounted twice. */
+  open(): void {
+    this.#closed = false;
+  }
+
   /** Forgets all; answers that are still to come are dropped. */
   close(): void {
     this.#closed = true;

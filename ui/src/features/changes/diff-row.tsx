@@ -1,4 +1,6 @@
 /** One row of the diff list: a file's head, a hunk's head, lines, or what stands in for them. Knows nothing of scrolling. */
+import { memo } from "react";
+
 import { Button } from "../../components/button";
 import type { Highlights } from "../../components/diff-highlight";
 import { DiffLine } from "../../components/diff-line";
@@ -15,14 +17,15 @@ import { SourceSign } from "./source-sign";
 export type RowActs = {
   cursor: Cursor | null;
   canRollBack: boolean;
-  highlights: (path: string, row: Extract<Row, { kind: "line" | "pair" }>) => Highlights | undefined;
   onToggle: (path: string) => void;
   onRollBackFile: (path: string) => void;
   onRetry: (path: string) => void;
   onHunk: (cursor: Cursor) => void;
 };
 
-export function DiffRow({ row, acts }: { row: Row; acts: RowActs }) {
+type RowProps = { row: Row; acts: RowActs; colours: Highlights | undefined };
+
+export const DiffRow = memo(function DiffRow({ row, acts, colours }: RowProps) {
   switch (row.kind) {
     case "file":
       return <FileHead file={row.file} open={row.open} acts={acts} />;
@@ -50,25 +53,21 @@ export function DiffRow({ row, acts }: { row: Row; acts: RowActs }) {
       return <div className="diff-note">{text.changes.diff.mode(row.oldMode ?? "", row.newMode ?? "")}</div>;
     case "hunk":
       return <HunkHead row={row} acts={acts} />;
-    case "line": {
-      const colours = acts.highlights(row.file.path, row);
-      return <DiffLine line={row.line} numbers="both" spans={colours?.[row.at]} words={text.changes.diff.line} />;
-    }
-    case "pair": {
-      const colours = acts.highlights(row.file.path, row);
+    case "line":
+      return <DiffLine line={row.line} numbers="both" spans={colours?.[row.at]} words={text.changes.line} />;
+    case "pair":
       return (
         <div className="diff-pair">
           <Half side={row.left} numbers="old" colours={colours} />
           <Half side={row.right} numbers="new" colours={colours} />
         </div>
       );
-    }
   }
-}
+});
 
 function Half({ side, numbers, colours }: { side: Side; numbers: "old" | "new"; colours: Highlights | undefined }) {
   if (side === null) return <div className="is-none" />;
-  return <DiffLine line={side.line} numbers={numbers} spans={colours?.[side.at]} words={text.changes.diff.line} />;
+  return <DiffLine line={side.line} numbers={numbers} spans={colours?.[side.at]} words={text.changes.line} />;
 }
 
 /** A file's name, counts and act. Also drawn on top of the list while its lines are read. */

@@ -2,10 +2,11 @@
 import type { ChangedFile } from "../../protocol";
 import { text } from "../../text/en";
 
-export function FileTags({ file }: { file: ChangedFile }) {
+/** In the tree there is no room for *rolled back*: its name is struck through, and the word is told to screen readers. */
+export function FileTags({ file, tight = false }: { file: ChangedFile; tight?: boolean }) {
   return (
     <>
-      {file.rolledBack ? <span className="tag">{text.changes.tree.tags.rolledBack}</span> : null}
+      {file.rolledBack ? <span className={tight ? "sr-only" : "tag"}>{text.changes.tree.tags.rolledBack}</span> : null}
       {file.binary ? <span className="tag">{text.changes.tree.tags.binary}</span> : null}
       <KindTag file={file} />
     </>

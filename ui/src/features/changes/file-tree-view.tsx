@@ -1,6 +1,6 @@
 /** The files of a turn below their folders, with filter and counts. Virtual: 2,000 files are 30 rows. */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 
 import { Icon } from "../../components/icon";
 import type { ChangedFile, ChangeSource, SkippedPath } from "../../protocol";
@@ -85,6 +85,10 @@ function TreeRows({ shown, here, onChoose }: Props) {
     estimateSize: () => ROW_REM * rem,
     overscan: 10,
   });
+  const hereAt = rows.findIndex((row) => row.kind === "file" && row.file.path === here);
+  useEffect(() => {
+    if (hereAt !== -1) virtual.scrollToIndex(hereAt, { align: "auto" });
+  }, [hereAt, virtual]);
   const toggle = (folder: string) => {
     const next = new Set(closed);
     if (!next.delete(folder)) next.add(folder);
@@ -114,7 +118,7 @@ function TreeLine({ row, here, onChoose, onToggle }: LineProps) {
     return (
       <button type="button" className="row" aria-expanded={row.open} title={text.changes.tree.folder(row.path, row.files)} onClick={() => onToggle(row.path)}>
         <Icon name={row.open ? "down" : "right"} />
-        <span className="grow cut start">{row.path}</span>
+        <span className="grow cut folder-path">{row.path}</span>
       </button>
     );
   }
@@ -130,7 +134,7 @@ function TreeLine({ row, here, onChoose, onToggle }: LineProps) {
     >
       <SourceSign source={file.source} />
       <span className="grow cut what">{row.name}</span>
-      <FileTags file={file} />
+      <FileTags file={file} tight />
       {file.kind === "modified" ? <LineCounts added={file.added} removed={file.removed} /> : null}
     </button>
   );

@@ -35,7 +35,7 @@ export function countPlan(steps: readonly RestoreStep[]): { changed: number; kep
 /** Adds a path to those where the snapshot's version wins, or takes it away. Sorted, so that equal choices are equal requests. */
 export function choose(takeSnapshot: readonly string[], path: string, version: "mine" | "snapshot"): string[] {
   const rest = takeSnapshot.filter((other) => other !== path);
-  return version === "snapshot" ? [...rest, path].sort() : rest;
+  return version === "snapshot" ? [...rest, path].toSorted() : rest;
 }
 
 /** How many paths a report found different from what was wanted. */

@@ -79,6 +79,7 @@ export function ReportBanner({ report, children }: { report: RestoreReport; chil
 /** The differences first, then what happened to each file. */
 export function ReportBody({ report }: { report: RestoreReport }) {
   const words = text.changes.result;
+  const actions = report.undoes === undefined ? words.actions : words.backActions;
   return (
     <div className="report-body">
       {report.outcome.kind === "differences" ? (
@@ -93,7 +94,7 @@ export function ReportBody({ report }: { report: RestoreReport }) {
           </ul>
         </div>
       ) : null}
-      <StepList steps={report.steps} sources={null} action={(step) => words.actions[step.action]} heading={text.changes.rollBack.doneColumns.action} />
+      <StepList steps={report.steps} sources={null} action={(step) => actions[step.action]} heading={text.changes.rollBack.doneColumns.action} />
       {report.not_covered.length > 0 ? <NotCovered paths={report.not_covered} /> : null}
       <p className="small muted">{words.how}</p>
     </div>

@@ -28,7 +28,7 @@ export type Side = { line: DiffLine; at: number } | null;
 export type Segment = { path: string; start: number; rows: readonly Row[] };
 
 /** All rows, addressed by their place. */
-export type Rows = { segments: readonly Segment[]; count: number };
+export type Rows = { segments: readonly Segment[]; list: readonly Row[]; count: number };
 
 /** Lines that a placeholder stands for at most, so that a huge unread file does not push the rest away. */
 export const PLACEHOLDER_LINES = 40;
@@ -93,12 +93,12 @@ export function pairs(lines: readonly DiffLine[]): { left: Side; right: Side }[]
 /** Lays the segments of all files one after another. */
 export function layOut(parts: readonly { path: string; rows: readonly Row[] }[]): Rows {
   const segments: Segment[] = [];
-  let start = 0;
+  const list: Row[] = [];
   for (const { path, rows } of parts) {
-    segments.push({ path, start, rows });
-    start += rows.length;
+    segments.push({ path, start: list.length, rows });
+    for (const row of rows) list.push(row);
   }
-  return { segments, count: start };
+  return { segments, list, count: list.length };
 }
 
 /** Returns the segment that a row belongs to. */
@@ -118,14 +118,21 @@ export function segmentAt(rows: Rows, index: number): Segment | undefined {
 
 /** Returns the row at a place. */
 export function rowAt(rows: Rows, index: number): Row | undefined {
-  const segment = segmentAt(rows, index);
-  return segment?.rows[index - segment.start];
+  return rows.list[index];
 }
 
-/** A stable name of a row for the virtual list. */
-export function rowKey(rows: Rows, index: number): string {
-  const segment = segmentAt(rows, index);
-  return segment === undefined ? `end-${index}` : `${segment.path}\n${index - segment.start}`;
+const names = new WeakMap<Row, number>();
+let lastName = 0;
+
+/** A name of a row for the virtual list: the same as long as the row is the same object, and of no other row. */
+export function rowKey(rows: Rows, index: number): number {
+  const row = rows.list[index];
+  if (row === undefined) return -1 - index;
+  const known = names.get(row);
+  if (known !== undefined) return known;
+  lastName += 1;
+  names.set(row, lastName);
+  return lastName;
 }
 
 /** Where the reader is: a file and a hunk in it. */

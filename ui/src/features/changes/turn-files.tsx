@@ -50,7 +50,7 @@ function Files({ sessionId, changes, onClose }: { sessionId: string; changes: Tu
   const { turn, files } = changes;
   const { turnId } = turn;
   const list = useRef<DiffListHandle>(null);
-  const pane = useRef<HTMLElement>(null);
+  const pane = useRef<HTMLDivElement>(null);
   const [filter, setFilter] = useState(NO_FILTER);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [cursor, setCursor] = useState<Cursor | null>(null);
@@ -101,7 +101,7 @@ function Files({ sessionId, changes, onClose }: { sessionId: string; changes: Tu
           go({ path, hunk: 0 });
         }}
       />
-      <section className="files" ref={pane} aria-label={text.changes.diff.label(turn.number)}>
+      <div className="files" ref={pane}>
         <div className="pane-h">
           <Button dense tone="quiet" icon="tree" className="tree-button" aria-expanded={treeOpen} onClick={() => setTreeOpen(!treeOpen)}>
             {text.changes.files(files.length)}
@@ -133,7 +133,7 @@ function Files({ sessionId, changes, onClose }: { sessionId: string; changes: Tu
           }}
         />
         <Keys split={roomy} />
-      </section>
+      </div>
     </div>
   );
 }
@@ -149,7 +149,10 @@ function useLoader(sessionId: string, turnId: string, after: string | null): Dif
     // oxlint-disable-next-line react-hooks/exhaustive-deps
     [sessionId, turnId, after],
   );
-  useEffect(() => () => loader.close(), [loader]);
+  useEffect(() => {
+    loader.open();
+    return () => loader.close();
+  }, [loader]);
   return loader;
 }
 

@@ -114,13 +114,16 @@ async function setMode(sessionId: string, mode: SessionState["summary"]["mode"])
 
 /** Grows the field with its text; engines without `field-sizing` need the height set. */
 function useAutoHeight(field: React.RefObject<HTMLTextAreaElement | null>, value: string): void {
-  const scale = useNavigation((navigation) => navigation.room);
+  const room = useNavigation((navigation) => navigation.room);
   useLayoutEffect(() => {
-    const element = field.current;
-    if (!element || CSS.supports?.("field-sizing", "content")) return;
-    element.style.height = "auto";
-    element.style.height = `${element.scrollHeight}px`;
-  }, [field, value, scale]);
+    if (field.current && !CSS.supports?.("field-sizing", "content")) fitHeight(field.current);
+    // oxlint-disable-next-line react/exhaustive-effect-dependencies -- the height follows the text and the width
+  }, [field, value, room]);
+}
+
+function fitHeight(element: HTMLElement): void {
+  element.style.height = "auto";
+  element.style.height = `${element.scrollHeight}px`;
 }
 
 function Submit({ busy, empty, onSubmit }: { busy: boolean; empty: boolean; onSubmit: () => void }) {

@@ -1,5 +1,5 @@
 /** What was written and not sent, by session, and texts that another view puts into the field. */
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 
 import { useDraftRequests } from "../../state/draft-requests";
 
@@ -17,7 +17,9 @@ export function keepDraft(sessionId: string, value: string): void {
 /** Calls back when another view asks to write something into this session's field. */
 export function useDraftFill(sessionId: string, fill: (value: string) => void): void {
   const latest = useRef(fill);
-  latest.current = fill;
+  useLayoutEffect(() => {
+    latest.current = fill;
+  });
   const request = useDraftRequests((requests) => requests.request);
   useEffect(() => {
     if (request?.sessionId !== sessionId) return;

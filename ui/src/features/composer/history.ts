@@ -7,5 +7,5 @@ export function earlierTexts(state: SessionState): string[] {
     if (block.kind !== "turn") continue;
     for (const item of block.items) if (item.kind === "ask" && texts.at(-1) !== item.text) texts.push(item.text);
   }
-  return texts.reverse();
+  return texts.toReversed();
 }

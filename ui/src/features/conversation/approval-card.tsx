@@ -39,7 +39,7 @@ export function ApprovalCard({ request, index, count }: ApprovalCardProps) {
   const [sending, setSending] = useState<Sending>("no");
   const [denying, setDenying] = useState(false);
   const native = useApp((app) => app.state?.settings.nativeApprovals ?? false) || request.class === "widening";
-  useTakeFocus(card, request.approval_id);
+  useTakeFocus(card);
 
   const answer = useCallback(
     async (given: ApprovalAnswer) => {
@@ -94,14 +94,14 @@ export function ApprovalCard({ request, index, count }: ApprovalCardProps) {
   );
 }
 
-/** Takes the focus when the user is not in the middle of writing something. */
-function useTakeFocus(card: React.RefObject<HTMLElement | null>, id: string): void {
+/** Takes the focus, once, when the user is not in the middle of writing something. Each request has a card of its own. */
+function useTakeFocus(card: React.RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const active = document.activeElement;
     const writing = (active instanceof HTMLTextAreaElement || active instanceof HTMLInputElement) && active.value !== "";
     const elsewhere = active instanceof HTMLElement && active.closest(".xterm, .dialog, .card, [role=menu]") !== null;
     if (!writing && !elsewhere) card.current?.focus({ preventScroll: true });
-  }, [card, id]);
+  }, [card]);
 }
 
 /** Shows the next or the previous request that waits. */

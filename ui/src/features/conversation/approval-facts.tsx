@@ -30,9 +30,7 @@ export function ApprovalFacts({ request }: { request: ApprovalRequest }) {
           </dd>
           <dt>{words.folder}</dt>
           <dd>
-            <code>
-              <Visible line={command.cwd.relative ?? command.cwd.real} />
-            </code>{" "}
+            <Folder path={command.cwd.relative ?? command.cwd.real} />{", "}
             <span className="muted">
               {command.timeoutMs === null ? words.noTimeout : words.timeout(command.timeoutMs)}
               {command.background ? `, ${words.background}` : ""}
@@ -56,6 +54,15 @@ export function ApprovalFacts({ request }: { request: ApprovalRequest }) {
         <code title={request.digest}>sha256 {shortDigest(request.digest)}</code>, {words.validOnce}
       </dd>
     </dl>
+  );
+}
+
+function Folder({ path }: { path: string }) {
+  if (path === ".") return words.thisFolder;
+  return (
+    <code>
+      <Visible line={path} />
+    </code>
   );
 }
 

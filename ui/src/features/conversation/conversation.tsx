@@ -96,7 +96,7 @@ export function Conversation({ state }: { state: SessionState }) {
                   ref={virtualizer.measureElement}
                   data-index={place.index}
                   className="talk-row"
-                  style={{ transform: `translateY(${place.start}px)` }}
+                  style={{ top: place.start }}
                 >
                   <RowView row={row} first={place.index === 0 && !state.hasMore} last={place.index === rows.length - 1} />
                 </div>
@@ -121,7 +121,17 @@ function useFollowing(scroller: React.RefObject<HTMLDivElement | null>, scrollTo
   /** Whether the next scroll is the user's: growth and measuring scroll too. */
   const byUser = useRef(false);
   const jump = useRef(scrollToEnd);
-  jump.current = scrollToEnd;
+  useLayoutEffect(() => {
+    jump.current = scrollToEnd;
+  });
+  // A pane that gets lower, because of the terminal or a longer message, keeps showing the end.
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element || !following || typeof ResizeObserver === "undefined") return undefined;
+    const observer = new ResizeObserver(() => jump.current());
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [scroller, following]);
 
   const toEnd = useCallback(() => {
     setFollowing(true);

@@ -25,7 +25,7 @@ export function CrashCard({ turn, record, calls, last }: CrashCardProps) {
   const number = turn.number ?? record?.number ?? 0;
   const files = record?.summary.files ?? 0;
   const bare = record?.completeness.state === "not_protected";
-  const { id } = useSession.getState();
+  const id = useSession((session) => session.id);
   const rollBack = () => {
     if (id && turn.turnId) openDialog({ kind: "roll_back", sessionId: id, turnId: turn.turnId, target: "revert", paths: null });
   };

@@ -22,11 +22,11 @@ export function Lane(props: LaneProps) {
   const { mark, middle = false, dashed = false, start = false, end = false, tight = false, line = "through", children } = props;
   const classes = [
     "lane",
-    dashed ? "dashed" : "",
-    start ? "start" : "",
-    end ? "end" : "",
-    tight ? "tight" : "",
-    line === "through" ? "" : line === "none" ? "no-line" : line,
+    dashed ? "is-dashed" : "",
+    start ? "is-start" : "",
+    end ? "is-end" : "",
+    tight ? "is-tight" : "",
+    line === "through" ? "" : `line-${line}`,
   ];
   return (
     <div className={classes.filter(Boolean).join(" ")}>

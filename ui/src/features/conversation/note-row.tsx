@@ -106,13 +106,14 @@ function Notice({ level, message }: { level: NoticeLevel; message: string }) {
   );
 }
 
+function retryNow(): void {
+  const { id } = useSession.getState();
+  if (id) void attempt("session", () => shell().session.retryNow({ sessionId: id }));
+}
+
 /** A model request failed and is tried again: when, and the one act that shortens the wait. */
 function Retry({ attempt: number, message, until }: { attempt: number; message: string; until: string }) {
   const left = Date.parse(until) - useNow();
-  const retry = () => {
-    const { id } = useSession.getState();
-    if (id) void attempt("session", () => shell().session.retryNow({ sessionId: id }));
-  };
   return (
     <div className="banner attention" role="note">
       <Icon name="net" />
@@ -125,7 +126,7 @@ function Retry({ attempt: number, message, until }: { attempt: number; message: 
         <Button dense tone="quiet" onClick={interrupt}>
           {words.stop}
         </Button>
-        <Button dense onClick={retry}>
+        <Button dense onClick={retryNow}>
           {words.retryNow}
         </Button>
       </div>

@@ -117,7 +117,7 @@ function LiveCall({ segment, place }: { segment: LiveSegment; place: StepPlace }
   const json = useLiveText(liveName("call", segment.callId));
   const view = toolView({ tool: segment.tool, arguments: "", request: null, details: null });
   return (
-    <div className={`step ${place.first ? "first" : ""} ${place.last ? "last" : ""}`}>
+    <div className={`step ${place.first ? "is-first" : ""} ${place.last ? "is-last" : ""}`}>
       <div className="step-head">
         <Icon name={view.icon} className="muted" />
         <span className="verb">{view.verb}</span>

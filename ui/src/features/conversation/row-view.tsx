@@ -42,7 +42,7 @@ export const RowView = memo(function RowView({ row, first, last }: RowViewProps)
     case "stone":
       return <StoneRow turn={row.turn} record={row.record} open={row.open} last={last} />;
     case "crash":
-      return <CrashCard turn={row.turn} record={row.record} calls={row.calls} last={last} />;
+      return <CrashCard turn={row.turn} record={row.record} calls={row.calls} last={row.last} />;
     case "restore":
       return <RestoreRow report={row.report} record={row.record} turnNumber={row.turnNumber} last={last} />;
     case "gap":

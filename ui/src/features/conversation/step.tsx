@@ -48,7 +48,7 @@ export const Step = memo(function Step({ call, place, open, running }: StepProps
   const fate = fateOf(call, open);
   const [shown, setShown] = useState(false);
   const view = toolView(call);
-  const classes = ["step", place.first ? "first" : "", place.last ? "last" : "", fate === "runs" ? "running" : "", fate === "failed" ? "failed" : ""];
+  const classes = ["step", place.first ? "is-first" : "", place.last ? "is-last" : "", fate === "runs" ? "is-running" : "", fate === "failed" ? "is-failed" : ""];
   return (
     <Lane dashed={open} tight={!place.last}>
       <div className={classes.filter(Boolean).join(" ")}>

@@ -8,6 +8,9 @@ import { type RefObject, useEffect, useState } from "react";
 /** Longer than the time between two keys of a fast typist. */
 export const ARMING_MS = 500;
 
+/** Without it nothing could ever be allowed, so then the wait alone counts. */
+const CAN_OBSERVE = typeof IntersectionObserver !== "undefined";
+
 export function useArmed(id: string, end: RefObject<HTMLElement | null>): boolean {
   const [waited, setWaited] = useState<string | null>(null);
   const [seen, setSeen] = useState<string | null>(null);
@@ -17,15 +20,12 @@ export function useArmed(id: string, end: RefObject<HTMLElement | null>): boolea
   }, [id]);
   useEffect(() => {
     const target = end.current;
-    if (!target || typeof IntersectionObserver === "undefined") {
-      setSeen(id);
-      return undefined;
-    }
+    if (!target || !CAN_OBSERVE) return undefined;
     const observer = new IntersectionObserver((entries) => {
       if (entries.some((entry) => entry.isIntersecting)) setSeen(id);
     });
     observer.observe(target);
     return () => observer.disconnect();
   }, [id, end]);
-  return waited === id && seen === id;
+  return waited === id && (seen === id || !CAN_OBSERVE);
 }

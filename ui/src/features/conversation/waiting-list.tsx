@@ -15,7 +15,7 @@ export function WaitingList({ requests }: { requests: readonly ApprovalRequest[]
     <Lane dashed>
       <p className="note">{words.more(requests.length)}</p>
       {requests.map((request, i) => (
-        <div key={request.approval_id} className={`step ${i === 0 ? "first" : ""} ${i === requests.length - 1 ? "last" : ""}`}>
+        <div key={request.approval_id} className={`step ${i === 0 ? "is-first" : ""} ${i === requests.length - 1 ? "is-last" : ""}`}>
           <div className="step-head">
             <button
               type="button"

@@ -108,7 +108,7 @@ function Recent({ workspaces, app }: { workspaces: readonly WorkspaceSummary[]; 
   };
   return (
     <section aria-label={words.recent}>
-      <h3 className="sub">{words.recent}</h3>
+      <h2 className="sub">{words.recent}</h2>
       <ul className="panel recent">
         {workspaces.slice(0, RECENT).map((workspace) => (
           <li key={workspace.id}>
@@ -138,7 +138,7 @@ function Computer({ app }: { app: AppState }) {
   const words = text.firstRun;
   return (
     <section className="computer" aria-label={words.computer}>
-      <h3>{words.computer}</h3>
+      <h2>{words.computer}</h2>
       <ul>
         <Fact good={app.sandbox.enforced} word={app.sandbox.enforced ? words.confined : words.notConfined} detail={app.sandbox.reason} />
         <Fact

@@ -16,9 +16,7 @@ const words = text.frame.rail;
 
 export function Rail() {
   const state = useApp((app) => app.state);
-  const view = useNavigation((navigation) => navigation.view);
-  const room = useNavigation((navigation) => navigation.room);
-  const { openDialog, show, setRailOpen } = useNavigation.getState();
+  const { view, room, openDialog, show, setRailOpen } = useNavigation();
   if (!state) return null;
   const here = shownSession(view);
   const needing = state.sessions.filter((session) => session.activity.state === "needs_you");

@@ -37,7 +37,7 @@ function Word({ session, unseen }: { session: SessionSummary; unseen: boolean })
   const { activity } = session;
   switch (activity.state) {
     case "working":
-      return <Elapsed since={activity.startedAt} />;
+      return <Elapsed since={activity.started_at} />;
     case "needs_you":
       return words.waiting(activity.waiting);
     case "restoring":

@@ -19,7 +19,7 @@ const SHOWN: readonly { sign: SessionSign; name: (sessions: number) => string }[
 export function Strip() {
   const state = useApp((app) => app.state);
   const unseen = useApp((app) => app.unseen);
-  const { openDialog, setRailOpen, show } = useNavigation.getState();
+  const { openDialog, setRailOpen, show } = useNavigation();
   if (!state) return null;
   return (
     <nav className="strip" aria-label={words.label}>

@@ -1,8 +1,4 @@
 /** What the agent may do unasked, and the limits of a turn. */
-import { useState } from "react";
-
-import { Button } from "../../components/button";
-import { Dialog } from "../../components/dialog";
 import { Icon } from "../../components/icon";
 import { StateSign } from "../../components/state-sign";
 import type { AppState, Mode, ShellPolicy } from "../../protocol";
@@ -13,16 +9,14 @@ import { NumberSetting } from "./number-setting";
 
 /** Auto is chosen in a session, after the system's dialog; it cannot be a default. */
 const MODES: readonly Mode[] = ["discuss", "plan", "interactive"];
-const POLICIES: readonly ShellPolicy[] = ["approve", "sandbox", "workspace", "all"];
+
+/** `workspace` and `all` let nothing more run than `sandbox` does: what is not confined asks in any case. */
+const POLICIES: readonly ShellPolicy[] = ["approve", "sandbox"];
+
 
 export function AgentPage({ app }: { app: AppState }) {
   const words = text.settings.agent;
   const { settings, sandbox } = app;
-  const [asking, setAsking] = useState(false);
-  const choosePolicy = (shellPolicy: ShellPolicy) => {
-    if (shellPolicy === "all") setAsking(true);
-    else void changeSettings({ shellPolicy });
-  };
   return (
     <>
       <p className="lede">{words.lede}</p>
@@ -35,8 +29,8 @@ export function AgentPage({ app }: { app: AppState }) {
       <ChoiceGroup
         label={words.shellPolicy}
         value={settings.shellPolicy}
-        options={POLICIES.map((policy) => ({ value: policy, ...words.shellPolicies[policy] }))}
-        onChoose={choosePolicy}
+        options={[...new Set([...POLICIES, settings.shellPolicy])].map((policy) => ({ value: policy, ...words.shellPolicies[policy] }))}
+        onChoose={(shellPolicy) => void changeSettings({ shellPolicy })}
       />
       <p className="small setting-after flex">
         {sandbox.enforced ? <Icon name="shield" className="success" /> : <StateSign name="attention" />}
@@ -44,13 +38,19 @@ export function AgentPage({ app }: { app: AppState }) {
           <span className="muted">{words.sandboxNow}:</span> {sandbox.reason}
         </span>
       </p>
-      <label className="setting-switch">
-        <input type="checkbox" role="switch" checked={settings.nativeApprovals} onChange={(event) => void changeSettings({ nativeApprovals: event.target.checked })} />
-        <span>
-          <span className="choice-name">{words.native}</span>
-          <span className="choice-note">{words.nativeNote}</span>
-        </span>
-      </label>
+      <div className="setting-switch">
+        <input
+          id="native-approvals"
+          type="checkbox"
+          checked={settings.nativeApprovals}
+          aria-describedby="native-approvals-note"
+          onChange={(event) => void changeSettings({ nativeApprovals: event.target.checked })}
+        />
+        <label htmlFor="native-approvals">{words.native}</label>
+        <p id="native-approvals-note" className="choice-note">
+          {words.nativeNote}
+        </p>
+      </div>
       <NumberSetting
         label={words.maxIterations}
         note={words.maxIterationsNote}
@@ -69,47 +69,6 @@ export function AgentPage({ app }: { app: AppState }) {
         most={86_400}
         onSet={(seconds) => void changeSettings({ modelIdleTimeoutMs: seconds * 1000 })}
       />
-      {asking ? (
-        <AllowAll
-          onClose={() => setAsking(false)}
-          onConfirm={() => {
-            setAsking(false);
-            void changeSettings({ shellPolicy: "all" });
-          }}
-        />
-      ) : null}
     </>
-  );
-}
-
-/** The policy under which nothing asks is typed out before it is set (Z-49); the system may ask once more. */
-function AllowAll({ onClose, onConfirm }: { onClose: () => void; onConfirm: () => void }) {
-  const words = text.settings.agent;
-  const [typed, setTyped] = useState("");
-  const right = typed.trim().toLowerCase() === words.allPhrase;
-  return (
-    <Dialog title={words.allTitle} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (right) onConfirm();
-        }}
-      >
-        <div className="dialog-body">
-          <p className="text2">{words.allBody}</p>
-          <label className="typed-confirm">
-            <span>{words.allType(words.allPhrase)}</span>
-            <input className="input" value={typed} autoFocus spellCheck={false} autoComplete="off" onChange={(event) => setTyped(event.target.value)} />
-          </label>
-        </div>
-        <div className="acts">
-          <span className="grow" />
-          <Button onClick={onClose}>{words.cancel}</Button>
-          <Button tone="danger" type="submit" disabled={!right}>
-            {words.allConfirm}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -17,7 +17,7 @@ export function ModelsPage({ app }: { app: AppState }) {
   const lines = app.providers.flatMap((provider) => provider.models.map((model, at) => ({ provider, model, first: at === 0 })));
   return (
     <>
-      <div className="flex">
+      <div className="models-head">
         <p className="lede grow">{words.lede}</p>
         <Button icon="plus" onClick={() => openDialog({ kind: "connect_model", name: null })}>
           {words.add}

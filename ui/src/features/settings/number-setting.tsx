@@ -1,5 +1,5 @@
 /** A setting that is a whole number. It is taken over when the field is left, or by Enter; a wrong one is said and not kept. */
-import { useEffect, useId, useState } from "react";
+import { useId, useState } from "react";
 
 import { text } from "../../text/en";
 import { readWhole } from "./read-whole";
@@ -9,8 +9,13 @@ type Props = { label: string; note: string; unit: string; value: number; least: 
 export function NumberSetting({ label, note, unit, value, least, most, onSet }: Props) {
   const id = useId();
   const [typed, setTyped] = useState(String(value));
+  const [held, setHeld] = useState(value);
+  // The setting changed elsewhere: what is typed here is out of date.
+  if (held !== value) {
+    setHeld(value);
+    setTyped(String(value));
+  }
   const [wrong, setWrong] = useState(false);
-  useEffect(() => setTyped(String(value)), [value]);
   const take = () => {
     const read = readWhole(typed, least, most);
     setWrong(read === null);

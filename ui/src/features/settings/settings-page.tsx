@@ -1,4 +1,6 @@
 /** The settings: a list of pages and the one that is shown. What a page sets holds at once. */
+import { useEffect, useRef } from "react";
+
 import { Icon } from "../../components/icon";
 import { IconButton } from "../../components/icon-button";
 import type { IconName } from "../../components/icons";
@@ -26,16 +28,12 @@ export function SettingsPage({ page }: { page: SettingsPageName }) {
   const app = useApp((store) => store.state);
   const show = useNavigation((state) => state.show);
   const sessionId = useSession((store) => store.id);
+  const close = () => show(sessionId === null ? { kind: "first_run" } : { kind: "session", sessionId });
+  useEscape(close);
   if (app === null) return null;
   const words = text.settings;
-  const close = () => show(sessionId === null ? { kind: "first_run" } : { kind: "session", sessionId });
   return (
-    <div
-      className="settings"
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.defaultPrevented) close();
-      }}
-    >
+    <div className="settings">
       <header className="settings-top">
         <h1 className="settings-title">{words.title}</h1>
         <span className="grow" />
@@ -65,6 +63,22 @@ export function SettingsPage({ page }: { page: SettingsPageName }) {
       </div>
     </div>
   );
+}
+
+/** Esc leaves the settings, unless a dialog or a menu is open: then it closes that. */
+function useEscape(leave: () => void): void {
+  const latest = useRef(leave);
+  useEffect(() => {
+    latest.current = leave;
+  });
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const covered = document.querySelector('[role="dialog"], [role="menu"]') !== null;
+      if (event.key === "Escape" && !event.defaultPrevented && !covered) latest.current();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
 }
 
 function Page({ page, app }: { page: SettingsPageName; app: AppState }) {

@@ -1,5 +1,5 @@
 /** The upper edge of the drawer: dragged, or moved by the arrow keys, it changes the drawer's height. */
-import { type RefObject, useRef, useState } from "react";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 
 import { text } from "../../text/en";
 
@@ -8,19 +8,23 @@ const LEAST = 96;
 const LEFT_ABOVE = 160;
 const STEP = 24;
 
-let kept: number | null = null;
+/** The height that the user chose holds when the drawer is shown again. */
+const kept: { height: number | null } = { height: null };
 
 export function DrawerGrip({ drawer }: { drawer: RefObject<HTMLElement | null> }) {
-  const [height, setHeight] = useState<number | null>(kept);
+  const [height, setHeight] = useState<number | null>(kept.height);
   const from = useRef<{ y: number; height: number } | null>(null);
   const apply = (wanted: number) => {
     const node = drawer.current;
     if (node === null) return;
     const next = Math.round(Math.max(LEAST, Math.min(wanted, innerHeight - LEFT_ABOVE)));
-    node.style.height = `${next}px`;
-    kept = next;
+    node.style.setProperty("height", `${next}px`);
+    kept.height = next;
     setHeight(next);
   };
+  useLayoutEffect(() => {
+    if (kept.height !== null) drawer.current?.style.setProperty("height", `${kept.height}px`);
+  }, [drawer]);
   const current = () => drawer.current?.getBoundingClientRect().height ?? LEAST;
   return (
     <div
@@ -31,7 +35,7 @@ export function DrawerGrip({ drawer }: { drawer: RefObject<HTMLElement | null> }
       aria-label={text.terminal.resize}
       aria-valuemin={LEAST}
       aria-valuemax={Math.max(LEAST, innerHeight - LEFT_ABOVE)}
-      aria-valuenow={height ?? Math.round(current())}
+      aria-valuenow={height ?? LEAST}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
         from.current = { y: event.clientY, height: current() };
@@ -50,10 +54,6 @@ export function DrawerGrip({ drawer }: { drawer: RefObject<HTMLElement | null> }
         else if (event.key === "ArrowDown") apply(current() - STEP);
         else return;
         event.preventDefault();
-      }}
-      ref={(node) => {
-        // The height that the user chose holds when the drawer is shown again.
-        if (node !== null && kept !== null && drawer.current !== null && drawer.current.style.height === "") drawer.current.style.height = `${kept}px`;
       }}
     />
   );

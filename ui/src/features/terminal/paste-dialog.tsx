@@ -13,12 +13,14 @@ export function PasteDialog({ paste, bracketed, onPaste, onClose }: Props) {
   const words = text.terminal;
   return (
     <Dialog title={words.pasteTitle(paste.lines)} onClose={onClose} className="paste-dialog" initialFocus={cancel}>
+      <div className="dialog-body">
       <p className="text2">
         {bracketed ? words.pasteBracketed : words.pasteBody} {paste.removed > 0 ? words.pasteRemoved(paste.removed) : ""}
       </p>
       <pre className="paste-text" tabIndex={0}>
         {paste.text}
       </pre>
+      </div>
       <div className="acts">
         <span className="grow" />
         <Button ref={cancel} onClick={onClose}>

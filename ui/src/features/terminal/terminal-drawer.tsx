@@ -36,9 +36,9 @@ export function TerminalDrawer({ workspaceId }: { workspaceId: string }) {
     if (terminals !== null && terminals.length <= 1) hide(false);
   };
   return (
-    <section className="drawer terminal-drawer" aria-label={words.label} ref={drawer}>
+    <section className="terminal-drawer" aria-label={words.label} ref={drawer}>
       <DrawerGrip drawer={drawer} />
-      <div className="tabs">
+      <div className="terminal-bar">
         <div className="terminal-tabs" role="tablist" aria-label={words.tabs}>
           {(terminals ?? []).map((terminal, index) => (
             <Tab
@@ -87,7 +87,7 @@ type TabProps = { terminal: TerminalSummary; name: string; on: boolean; onChoose
 function Tab({ terminal, name, on, onChoose, onStep, onClose }: TabProps) {
   const exited = terminal.state.state === "exited";
   return (
-    <span className={`tab terminal-tab ${on ? "on" : ""}`}>
+    <span className={`terminal-tab ${on ? "on" : ""}`}>
       <button
         type="button"
         role="tab"

@@ -163,8 +163,7 @@ export class TerminalView {
 
   /** Drops what would let a program act outside its terminal. */
   #keepOut(): void {
-    const drop = () => true;
-    this.#terminal.parser.registerOscHandler(52, drop);
+    this.#terminal.parser.registerOscHandler(52, () => true);
     // Window operations: only the size in cells may be asked for; a title that comes back would be input.
     this.#terminal.parser.registerCsiHandler({ final: "t" }, (params) => params[0] !== 18);
   }

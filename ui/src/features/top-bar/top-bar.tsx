@@ -17,9 +17,7 @@ const words = text.frame.top;
 export function TopBar({ state }: { state: SessionState }) {
   const { summary } = state;
   const workspace = useApp((app) => app.state?.workspaces.find((one) => one.id === summary.workspaceId));
-  const room = useNavigation((navigation) => navigation.room);
-  const railOpen = useNavigation((navigation) => navigation.railOpen);
-  const { setRailOpen } = useNavigation.getState();
+  const { room, railOpen, setRailOpen } = useNavigation();
   return (
     <header className="top" aria-label={words.label}>
       {room === "narrow" ? (

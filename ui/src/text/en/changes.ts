@@ -18,6 +18,16 @@ const actions: Record<RestoreAction, string> = {
   unchanged: "As it was already, not touched",
 };
 
+/** What happened to a path when a rollback was brought back. */
+const backActions: Record<RestoreAction, string> = {
+  taken_back: "Brought back",
+  created_again: "Created again",
+  deleted: "Deleted again",
+  merged: "Brought back, your later edit stays",
+  kept_yours: "You changed it since, yours is kept",
+  unchanged: "As it was already, not touched",
+};
+
 const futureActions: Record<RestoreAction, string> = {
   taken_back: "Take back",
   created_again: "Create again",
@@ -32,6 +42,8 @@ export const changes = {
   files,
   sources,
   close: "Close changes",
+  /** Words of a line that are not its text; also on the approval card. */
+  line: { added: "added", removed: "removed", noNewline: "no line end" },
   stones: {
     label: "Stones of this session, newest first",
     turn: (number: number) => `Turn ${number}`,
@@ -91,7 +103,6 @@ export const changes = {
       before === null ? `Now ${after}` : after === null ? `Was ${before}` : `${before} before, ${after} after`,
     empty: "An empty file",
     sameText: "The text is the same",
-    line: { added: "added", removed: "removed", noNewline: "no line end" },
     hunk: (line: number) => `Line ${line}`,
     hunkOf: (index: number, path: string) => `Hunk ${index} of ${path}`,
     keys: { hunk: "hunk", file: "file", layout: "split or unified", close: "close" },
@@ -158,5 +169,6 @@ export const changes = {
     how: "Each restored file was read again and its bytes, mode and kind compared with the stone.",
     leftAlone: "Left as they are",
     actions,
+    backActions,
   },
 };

@@ -17,7 +17,7 @@ export const frame = {
     forget: "Take off the list",
     hide: "Hide sessions",
     show: "Show sessions",
-    waiting: (waiting: number) => (waiting === 1 ? "1 asks" : `${count(waiting)} ask`),
+    waiting: (waiting: number) => plural(waiting, "ask", "asks"),
     restoring: "Rolling back",
     failed: "Failed",
     stripNeeds: (sessions: number) => (sessions === 1 ? "1 session needs you" : `${count(sessions)} sessions need you`),

@@ -13,8 +13,8 @@ const modes: Record<Mode, { name: string; note: string }> = {
 const shellPolicies: Record<ShellPolicy, { name: string; note: string }> = {
   approve: { name: "Every command asks", note: "Unless a rule of yours allows it." },
   sandbox: { name: "Confined commands run", note: "A command that the system really confines to the folder does not ask. Without confinement every command asks." },
-  workspace: { name: "Commands inside the folder run", note: "As above. Without confinement a command runs unasked when it seems to stay in the folder. That is a guess." },
-  all: { name: "No command asks", note: "Whatever the model types runs, also what deletes. Rolling back covers the folder only." },
+  workspace: { name: "Workspace", note: "As confined commands: what is not confined asks." },
+  all: { name: "All", note: "As confined commands: what is not confined asks." },
 };
 
 const layouts: Record<DiffLayout, string> = { unified: "Unified", split: "Split" };
@@ -58,12 +58,6 @@ export const settings = {
     idleTimeoutNote: "In seconds. Then the request is tried again. 0 waits for ever.",
     seconds: "seconds",
     requests: "requests",
-    allTitle: "Let every command run unasked?",
-    allBody: "The model decides what runs. Commands can delete and overwrite; where they are not confined, also outside the folder. Rolling back does not reach there.",
-    allPhrase: "run everything",
-    allType: (phrase: string) => `Type "${phrase}" to set it.`,
-    allConfirm: "Ask for no command",
-    cancel: "Cancel",
     notInRange: (least: number, most: number) => `A whole number from ${least} to ${most.toLocaleString("en")}`,
   },
   snapshots: {

@@ -60,7 +60,7 @@ impl Engine {
         let sandbox = self.inner.sandbox().await;
         let mut rules = self.inner.options.rules.clone();
         if let Some(id) = self.workspace_id(&workspace).await? {
-            rules.extend(self.inner.config().workspace_rules(&id));
+            rules.extend(self.inner.workspace_rules(&id));
         }
         let roots = Roots {
             workspace: workspace.display().to_string(),

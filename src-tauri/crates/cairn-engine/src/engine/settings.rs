@@ -21,7 +21,11 @@ impl Engine {
 
     /// Checks and stores settings. What widens (`shell_policy` all, approvals no longer native)
     /// needs more than the window's word (D-6).
-    pub async fn save_settings(&self, settings: Settings, authority: Authority) -> Result<Settings> {
+    pub async fn save_settings(
+        &self,
+        settings: Settings,
+        authority: Authority,
+    ) -> Result<Settings> {
         let now = self.inner.settings();
         check(&settings)?;
         let widens = (settings.shell_policy != now.shell_policy
@@ -33,12 +37,14 @@ impl Engine {
         }
         let inner = Arc::clone(&self.inner);
         let saved = settings.clone();
-        blocking(move || inner.config().save_settings(&saved).map_err(|error| config(&error))).await?;
+        blocking(move || inner.config().save_settings(&saved).map_err(|error| config(&error)))
+            .await?;
         let sessions: Vec<_> = self.inner.sessions.lock().await.values().cloned().collect();
         for session in sessions {
             session.settings_changed();
         }
-        let _nobody = self.inner.events.send(AppEvent::Settings { settings: Box::new(settings.clone()) });
+        let _nobody =
+            self.inner.events.send(AppEvent::Settings { settings: Box::new(settings.clone()) });
         Ok(settings)
     }
 
@@ -65,7 +71,8 @@ impl Engine {
             let added = entry.models[0].model_id.clone();
             entry.models.extend(known.models.into_iter().filter(|it| it.model_id != added));
         }
-        let model = ModelRef { provider: entry.name.clone(), model_id: draft.model_id.trim().to_owned() };
+        let model =
+            ModelRef { provider: entry.name.clone(), model_id: draft.model_id.trim().to_owned() };
         let inner = Arc::clone(&self.inner);
         let key = draft.key.clone().filter(|key| !key.is_blank());
         let source = blocking(move || {
@@ -85,7 +92,8 @@ impl Engine {
     /// Removes a provider and its key.
     pub async fn delete_provider(&self, name: &str) -> Result<()> {
         let (inner, wanted) = (Arc::clone(&self.inner), name.to_owned());
-        blocking(move || inner.config().delete_provider(&wanted).map_err(|error| config(&error))).await?;
+        blocking(move || inner.config().delete_provider(&wanted).map_err(|error| config(&error)))
+            .await?;
         self.inner.forget_connections();
         self.announce_providers();
         let mut settings = self.inner.settings();
@@ -107,12 +115,28 @@ impl Inner {
         self.config().settings()
     }
 
-    pub(crate) async fn add_workspace_rule(self: &Arc<Self>, id: &WorkspaceId, rule: Rule) -> Result<()> {
+    /// Returns the rules of a workspace. A file that can't be read allows nothing, and the user is told.
+    pub(crate) fn workspace_rules(&self, id: &WorkspaceId) -> Vec<Rule> {
+        let rules = self.config().workspace_rules(id);
+        rules.unwrap_or_else(|error| {
+            self.add_problem(format!("The rules of a workspace can't be read: {}.", chain(&error)));
+            Vec::new()
+        })
+    }
+
+    pub(crate) async fn add_workspace_rule(
+        self: &Arc<Self>,
+        id: &WorkspaceId,
+        rule: Rule,
+    ) -> Result<()> {
         let (inner, id) = (Arc::clone(self), id.clone());
         blocking(move || {
             let config_guard = inner.config();
-            let mut rules = config_guard.workspace_rules(&id);
-            if !rules.iter().any(|known| known.matcher == rule.matcher && known.effect == rule.effect) {
+            let mut rules = config_guard.workspace_rules(&id).map_err(|error| config(&error))?;
+            if !rules
+                .iter()
+                .any(|known| known.matcher == rule.matcher && known.effect == rule.effect)
+            {
                 rules.push(rule);
             }
             config_guard.save_workspace_rules(&id, &rules).map_err(|error| config(&error))
@@ -123,7 +147,9 @@ impl Inner {
 
 fn check(settings: &Settings) -> Result<()> {
     if settings.default_mode == Mode::Auto {
-        return Err(invalid("Mode auto is chosen for one session at a time; it can't be the default."));
+        return Err(invalid(
+            "Mode auto is chosen for one session at a time; it can't be the default.",
+        ));
     }
     if !(0.9..=2.0).contains(&settings.text_scale) {
         return Err(invalid("The text size is 0.9 to 2."));
@@ -138,7 +164,9 @@ fn check_draft(draft: &ProviderDraft) -> Result<()> {
     let name = draft.name.trim();
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.is_empty() || name.len() > 64 || !name.chars().all(fits) {
-        return Err(invalid("A provider's name has 1 to 64 letters, digits, dots, dashes or underscores."));
+        return Err(invalid(
+            "A provider's name has 1 to 64 letters, digits, dots, dashes or underscores.",
+        ));
     }
     if name == TOUR_PROVIDER || draft.api == WireApi::Script {
         return Err(invalid("This name is taken by the guided tour. Choose another one."));
@@ -148,7 +176,9 @@ fn check_draft(draft: &ProviderDraft) -> Result<()> {
     }
     let url = draft.base_url.trim();
     if !(url.starts_with("https://") || url.starts_with("http://")) {
-        return Err(invalid("The address begins with https:// (or http:// for a server of your own)."));
+        return Err(invalid(
+            "The address begins with https:// (or http:// for a server of your own).",
+        ));
     }
     Ok(())
 }

@@ -68,12 +68,12 @@ impl Engine {
 impl Inner {
     pub(crate) async fn workspaces(&self) -> Result<Vec<WorkspaceSummary>> {
         let store = self.store();
-        blocking(move || store.workspaces().map_err(|error| storage(&error))).await
+        blocking(move || Ok(store.workspaces())).await
     }
 
     pub(crate) async fn workspace(&self, id: &WorkspaceId) -> Result<WorkspaceSummary> {
         let (store, wanted) = (self.store(), id.clone());
-        let found = blocking(move || store.workspace(&wanted).map_err(|error| storage(&error))).await?;
+        let found = blocking(move || Ok(store.workspace(&wanted))).await?;
         found.ok_or_else(|| not_found("workspace", id.as_str()))
     }
 
@@ -114,9 +114,13 @@ impl Inner {
             ..cairn_snapshot::Options::default()
         };
         let opened = blocking(move || {
-            let snapshots = Snapshots::open(&folder, Path::new(&path), options).map_err(|error| {
-                ErrorInfo::new(ErrorCode::Io, format!("Turns can't be captured: {}.", chain(&error)))
-            })?;
+            let snapshots =
+                Snapshots::open(&folder, Path::new(&path), options).map_err(|error| {
+                    ErrorInfo::new(
+                        ErrorCode::Io,
+                        format!("Turns can't be captured: {}.", chain(&error)),
+                    )
+                })?;
             snapshots.recover(now);
             Ok(Arc::new(snapshots))
         })
@@ -134,7 +138,10 @@ impl Inner {
 fn missing(path: &Path, error: &std::io::Error) -> ErrorInfo {
     let text = match error.kind() {
         std::io::ErrorKind::NotFound => {
-            format!("The folder {} is not there. It may have been moved or deleted.", path.display())
+            format!(
+                "The folder {} is not there. It may have been moved or deleted.",
+                path.display()
+            )
         }
         _ => format!("The folder {} can't be read: {error}.", path.display()),
     };

@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use cairn_protocol::{
-    ApprovalAnswer, ApprovalId, EventMsg, FeedItem, GrantScope, Mode, QueuedInput, Rule, RuleEffect,
-    RuleId, RuleMatcher, SessionActivity, SessionSummary, SessionView, Timestamp, TitleSource, TodoItem,
-    TurnId, WorkspaceSummary,
+    ApprovalAnswer, ApprovalId, EventMsg, FeedItem, GrantScope, Mode, QueuedInput, Rule,
+    RuleEffect, RuleId, RuleMatcher, SessionActivity, SessionSummary, SessionView, Timestamp,
+    TitleSource, TodoItem, TurnId, WorkspaceSummary,
 };
 use cairn_store::SessionRecord;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -212,7 +212,9 @@ impl Actor {
             return self.start_turn(text).await.map(Sent::Started);
         }
         if self.record.queue.len() >= MAX_QUEUE {
-            return Err(invalid(format!("{MAX_QUEUE} texts wait already. Wait for the turn to end.")));
+            return Err(invalid(format!(
+                "{MAX_QUEUE} texts wait already. Wait for the turn to end."
+            )));
         }
         let id = crate::engine::new_id("queued");
         self.record.queue.push(QueuedInput { id: id.clone(), text });
@@ -239,7 +241,10 @@ impl Actor {
 
     fn retry_now(&self) -> Result<()> {
         let running = self.running.as_ref().ok_or_else(|| {
-            cairn_protocol::ErrorInfo::new(cairn_protocol::ErrorCode::NotRunning, "No turn is running.")
+            cairn_protocol::ErrorInfo::new(
+                cairn_protocol::ErrorCode::NotRunning,
+                "No turn is running.",
+            )
         })?;
         running.retry.notify_waiters();
         Ok(())
@@ -247,7 +252,8 @@ impl Actor {
 
     async fn set_mode(&mut self, mode: Mode, authority: Authority) -> Result<Mode> {
         if mode == Mode::Auto && authority == Authority::Window {
-            let text = "Mode auto needs the system's own dialog: the page alone can't switch to it.";
+            let text =
+                "Mode auto needs the system's own dialog: the page alone can't switch to it.";
             return Err(cairn_protocol::ErrorInfo::new(cairn_protocol::ErrorCode::Declined, text));
         }
         if self.record.mode != mode {
@@ -277,7 +283,10 @@ impl Actor {
         Ok(())
     }
 
-    async fn turn_finished(&mut self, result: std::result::Result<TurnResult, tokio::task::JoinError>) {
+    async fn turn_finished(
+        &mut self,
+        result: std::result::Result<TurnResult, tokio::task::JoinError>,
+    ) {
         self.approvals.clear();
         let Some(running) = self.running.take() else { return };
         match result {
@@ -287,7 +296,8 @@ impl Actor {
                 self.loading.put_back(result.context);
             }
             Err(error) => {
-                let text = format!("A defect of Cairn ended the turn: {error}. Nothing was rolled back.");
+                let text =
+                    format!("A defect of Cairn ended the turn: {error}. Nothing was rolled back.");
                 self.record.last_error = Some(text.clone());
                 crate::turn::close_broken(&self.recorder, &running.turn_id, internal(text)).await;
                 self.loading = Loading::start(&self.engine, &self.record.id);

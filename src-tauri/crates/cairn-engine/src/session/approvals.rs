@@ -1,8 +1,8 @@
 //! Questions that wait for the user, and who may answer them (D-6, P-93, security plan 3.7).
 
 use cairn_protocol::{
-    ApprovalAnswer, ApprovalId, ApprovalOutcome, ApprovalRequest, AskClass, DecisionSource, ErrorCode,
-    ErrorInfo, GrantScope, PendingQuestion, QuestionId, RuleMatcher, TodoItem,
+    ApprovalAnswer, ApprovalId, ApprovalOutcome, ApprovalRequest, AskClass, DecisionSource,
+    ErrorCode, ErrorInfo, GrantScope, PendingQuestion, QuestionId, RuleMatcher, TodoItem,
 };
 use tokio::sync::oneshot;
 
@@ -69,7 +69,11 @@ impl Approvals {
         self.waiting.push(Waiting { request, reply });
     }
 
-    pub(crate) fn add_question(&mut self, question: PendingQuestion, reply: oneshot::Sender<Vec<String>>) {
+    pub(crate) fn add_question(
+        &mut self,
+        question: PendingQuestion,
+        reply: oneshot::Sender<Vec<String>>,
+    ) {
         self.questions.push((question, reply));
     }
 
@@ -184,9 +188,12 @@ fn resolve(
             reply.scope = Some(GrantScope::Once);
         }
         ApprovalAnswer::Always { scope } => {
-            let rule = request.always.clone().filter(|_| scope != GrantScope::Once).ok_or_else(|| {
-                crate::error::invalid("\"Always\" is not offered for this call. Allow it once, or deny it.")
-            })?;
+            let rule =
+                request.always.clone().filter(|_| scope != GrantScope::Once).ok_or_else(|| {
+                    crate::error::invalid(
+                        "\"Always\" is not offered for this call. Allow it once, or deny it.",
+                    )
+                })?;
             reply.outcome = ApprovalOutcome::Allow;
             reply.scope = Some(scope);
             reply.rule = Some(cairn_policy::rule_text(&rule));

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cairn_protocol::{
-    Body, ErrorInfo, EventMsg, Message, ModelMsg, Role, SessionId, SessionMeta, StopReason, TodoItem,
-    ToolCallId, ToolCallOutput, TokenUsage, TurnId, TurnStatus, WorkspaceSummary,
+    Body, ErrorInfo, EventMsg, Message, ModelMsg, SessionId, SessionMeta, StopReason, TodoItem,
+    TokenUsage, ToolCallId, ToolCallOutput, TurnId, TurnStatus, WorkspaceSummary,
 };
 use cairn_store::SessionRecord;
 use tokio::sync::{mpsc, watch};
@@ -43,7 +43,8 @@ impl Loading {
     pub(super) fn start(engine: &Arc<Inner>, session: &SessionId) -> Self {
         let (store, session) = (engine.store(), session.clone());
         Self::Reading(tokio::task::spawn_blocking(move || {
-            let messages = store.read_trace(&session).map_err(|error| storage(&error))?;
+            let trace = store.read_trace(&session).map_err(|error| storage(&error))?;
+            let messages = trace.context_messages().map_err(|error| storage(&error))?;
             let mut loaded = Loaded::default();
             for stored in messages {
                 loaded.observe(Arc::new(stored.message));
@@ -57,7 +58,9 @@ impl Loading {
             *self = match task.await {
                 Ok(Ok(loaded)) => Self::Here(Box::new(loaded)),
                 Ok(Err(error)) => Self::Failed(error),
-                Err(error) => Self::Failed(internal(format!("reading the history failed: {error}"))),
+                Err(error) => {
+                    Self::Failed(internal(format!("reading the history failed: {error}")))
+                }
             };
         }
         match self {
@@ -232,21 +235,19 @@ impl OpenTurn {
             } else {
                 "[not run: Cairn ended before this call was allowed]"
             };
-            let output = ToolCallOutput {
-                role: Role::User,
-                output: output.to_owned(),
-                images: Vec::new(),
-                tool_call_id,
-                stop_reason: Some(StopReason::Aborted),
-                details: None,
-            };
-            recorder.record(Message::model(recorder.now(), ModelMsg::ToolCallOutput(output))).await;
+            let output = ToolCallOutput::text(&tool_call_id, output, StopReason::Aborted);
+            recorder.record(Message::model(recorder.now(), output)).await;
         }
         if request_open {
             let error_message = Some("Cairn ended during this request".to_owned());
             let status = StopReason::Aborted;
             recorder
-                .event(EventMsg::RequestEnd { status, error_message, attempt: None, retry_in_ms: None })
+                .event(EventMsg::RequestEnd {
+                    status,
+                    error_message,
+                    attempt: None,
+                    retry_in_ms: None,
+                })
                 .await;
         }
         let reason = Some("Cairn ended while this turn was running.".to_owned());
@@ -274,5 +275,7 @@ async fn produced(
     let (session, turn) = (session.clone(), turn.clone());
     let changes =
         crate::capture::blocking(snapshots.cloned(), move |it| it.changes(&session, &turn)).await;
-    changes.map(|changes| changes.files.into_iter().map(|file| file.path).collect()).unwrap_or_default()
+    changes
+        .map(|changes| changes.files.into_iter().map(|file| file.path).collect())
+        .unwrap_or_default()
 }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use cairn_policy::{PolicyInput, Roots};
 use cairn_protocol::{
-    ApprovalId, ApprovalOutcome, ApprovalRequest, Body, CallEffects, CallGrant, Decision, DecisionSource,
-    EventMsg, GrantScope, Message, ModelMsg, PartialEvent, PartialToolCallOutput, PolicyStep, Role,
-    StopReason, ToolCall, ToolCallId, ToolCallOutput, ToolClass, Verdict,
+    ApprovalId, ApprovalOutcome, ApprovalRequest, Body, CallEffects, CallGrant, Decision,
+    DecisionSource, EventMsg, GrantScope, Message, ModelMsg, PartialEvent, PartialToolCallOutput,
+    PolicyStep, Role, StopReason, ToolCall, ToolCallId, ToolCallOutput, ToolClass, Verdict,
 };
 use cairn_tools::{Ordering, PreparedCall};
 use sha2::{Digest, Sha256};
@@ -264,15 +264,8 @@ impl Gate {
 
     /// Answers a call that does not run.
     async fn answer(&self, call: &ToolCall, text: &str, stop_reason: StopReason) -> Slot {
-        let output = ToolCallOutput {
-            role: Role::User,
-            output: text.to_owned(),
-            images: Vec::new(),
-            tool_call_id: call.tool_call_id.clone(),
-            stop_reason: Some(stop_reason),
-            details: None,
-        };
-        let message = Message::model(self.env.recorder.now(), ModelMsg::ToolCallOutput(output));
+        let output = ToolCallOutput::text(&call.tool_call_id, text, stop_reason);
+        let message = Message::model(self.env.recorder.now(), output);
         self.env.recorder.record(message.clone()).await;
         Slot::Settled(Arc::new(message))
     }
@@ -340,7 +333,9 @@ fn allowed(decision: &Decision) -> ApprovalReply {
 fn refused(decision: &Decision) -> ApprovalReply {
     let (outcome, source) = match decision.verdict {
         Verdict::Forbidden => (ApprovalOutcome::Forbidden, DecisionSource::Policy),
-        _ if decision.step == PolicyStep::ReadOnlyMode => (ApprovalOutcome::Deny, DecisionSource::Mode),
+        _ if decision.step == PolicyStep::ReadOnlyMode => {
+            (ApprovalOutcome::Deny, DecisionSource::Mode)
+        }
         _ => (ApprovalOutcome::Deny, DecisionSource::Policy),
     };
     ApprovalReply {

@@ -33,7 +33,9 @@ impl SessionPort for Port {
         let (reply, answer) = oneshot::channel();
         self.asks.send(Ask::Question { question, reply }).await.ok()?;
         let answers = answer.await.unwrap_or_default();
-        self.recorder.event(EventMsg::QuestionAnswer { question_id, answers: answers.clone() }).await;
+        self.recorder
+            .event(EventMsg::QuestionAnswer { question_id, answers: answers.clone() })
+            .await;
         (!answers.is_empty()).then_some(answers)
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_protocol::{
-    Body, ErrorCode, ErrorInfo, EventMsg, Message, ModelMsg, StopReason, ThinkingLevel, ToolDefinition,
+    Body, ErrorCode, ErrorInfo, EventMsg, Message, ModelMsg, StopReason, ThinkingLevel,
+    ToolDefinition,
 };
 use cairn_provider::{ModelRequest, Outcome};
 use tokio::sync::mpsc;
@@ -45,13 +46,15 @@ impl Turn {
                 (Some(self.settled(gate.await)), None)
             };
             let retry_in = self.retry_wait(&outcome, attempt);
-            let message = (status != StopReason::Completed)
-                .then(|| outcome.message.clone().unwrap_or_else(|| "the request failed".to_owned()));
+            let message = (status != StopReason::Completed).then(|| {
+                outcome.message.clone().unwrap_or_else(|| "the request failed".to_owned())
+            });
             self.record(EventMsg::RequestEnd {
                 status,
                 error_message: message.clone(),
                 attempt: (attempt > 1 || status != StopReason::Completed).then_some(attempt),
-                retry_in_ms: retry_in.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+                retry_in_ms: retry_in
+                    .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
             })
             .await;
             let (calls, stop) = match (gate, early) {
@@ -66,7 +69,9 @@ impl Turn {
                 return Err(End::Interrupted(None));
             }
             let message = message.unwrap_or_default();
-            let Some(wait) = retry_in else { return Err(End::Error(given_up(status, attempt, message))) };
+            let Some(wait) = retry_in else {
+                return Err(End::Error(given_up(status, attempt, message)));
+            };
             tokio::select! {
                 () = self.env.cancel.cancelled() => return Err(End::Interrupted(None)),
                 () = self.env.retry.notified() => {}
@@ -111,11 +116,8 @@ impl Turn {
         }
         drop(calls);
         let outcome = model.await.unwrap_or_else(|error| Outcome {
-            status: StopReason::Failed,
-            message: Some(format!("the connection to the model broke down inside Cairn: {error}")),
             permanent: true,
-            retry_after: None,
-            cut_by_length: false,
+            ..Outcome::new(StopReason::Failed, Some(format!("a defect of Cairn: {error}")))
         });
         (outcome, gate)
     }
@@ -159,7 +161,9 @@ impl Turn {
 fn given_up(status: StopReason, attempt: u32, message: String) -> ErrorInfo {
     let code = if status == StopReason::Auth { ErrorCode::Auth } else { ErrorCode::Io };
     let tail = match (status, attempt) {
-        (StopReason::Auth, _) => "Check the key of this provider in Settings, then send again.".to_owned(),
+        (StopReason::Auth, _) => {
+            "Check the key of this provider in Settings, then send again.".to_owned()
+        }
         (_, 1) => "Your text is kept; send again when it is mended.".to_owned(),
         _ => format!("Gave up after {attempt} attempts. Your text is kept; send again to go on."),
     };

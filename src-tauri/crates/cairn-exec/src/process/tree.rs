@@ -17,11 +17,12 @@ pub(super) struct Below {
 }
 
 impl Below {
-    /// Returns whether it took the signal.
+    /// Returns whether it was alive and took the signal.
     pub(super) fn signal(&self, signal: i32) -> bool {
         let Some(handle) = handle(self.pid) else { return false };
         // The handle came after the look; make sure that it is still the process looked at.
-        stat(self.pid).is_some_and(|now| now.started == self.started) && send(&handle, signal)
+        let alive = |now: Stat| now.started == self.started && !now.zombie;
+        stat(self.pid).is_some_and(alive) && send(&handle, signal)
     }
 
     /// Signals the group that this process leads. Does nothing when it leads none (yet).
@@ -69,6 +70,7 @@ fn all() -> impl Iterator<Item = u32> {
 
 #[derive(Debug, Clone, Copy)]
 struct Stat {
+    zombie: bool,
     parent: u32,
     group: u32,
     started: u64,
@@ -81,7 +83,8 @@ fn stat(pid: u32) -> Option<Stat> {
     let text = std::str::from_utf8(text.get(end + 2..)?).ok()?;
     let mut fields = text.split(' ');
     Some(Stat {
-        parent: fields.nth(1)?.parse().ok()?,
+        zombie: fields.next()? == "Z",
+        parent: fields.next()?.parse().ok()?,
         group: fields.next()?.parse().ok()?,
         started: fields.nth(16)?.parse().ok()?,
     })
@@ -94,6 +97,15 @@ pub(super) fn handle(pid: u32) -> Option<OwnedFd> {
     unsafe {
         let raw = libc::syscall(libc::SYS_pidfd_open, pid, 0);
         (raw >= 0).then(|| OwnedFd::from_raw_fd(raw as i32))
+    }
+}
+
+/// Waits until the process of a handle has ended, or not at all where that can't be awaited.
+#[expect(unsafe_code, reason = "AsyncFd wants a promise about the descriptor")]
+pub(super) async fn ended(handle: OwnedFd) {
+    // SAFETY: the descriptor is owned by the `AsyncFd` alone and never replaced.
+    if let Ok(handle) = unsafe { tokio::io::unix::AsyncFd::register(handle) } {
+        _ = handle.readable().await;
     }
 }
 
@@ -117,9 +129,7 @@ pub(super) fn signal(pid: u32, signal: i32) {
 fn send(handle: &OwnedFd, signal: i32) -> bool {
     let none = std::ptr::null::<libc::siginfo_t>();
     // SAFETY: the descriptor is open; a null siginfo means the default one.
-    unsafe {
-        libc::syscall(libc::SYS_pidfd_send_signal, handle.as_raw_fd(), signal, none, 0) == 0
-    }
+    unsafe { libc::syscall(libc::SYS_pidfd_send_signal, handle.as_raw_fd(), signal, none, 0) == 0 }
 }
 
 /// Kills every process whose environment has the entry `mark`, until none is found.

@@ -1,7 +1,7 @@
 //! One terminal: a PTY, the shell on it, and the threads between them and the viewer.
 //!
 //! Four threads, all owned and joined: one reads the PTY, one sends to the viewer, one writes input,
-//! one waits for the shell's end. PTYs can only be read and written blocking on every system.
+//! one waits for the shell's end. There is no way to await a PTY that works on every system.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -80,6 +80,8 @@ impl Terminal {
             .map_err(|error| failed(std::io::Error::other(error)))?;
         let reader = pty.master.try_clone_reader().map_err(|e| failed(std::io::Error::other(e)))?;
         let writer = pty.master.take_writer().map_err(|e| failed(std::io::Error::other(e)))?;
+        #[cfg(unix)]
+        never_block(&*pty.master).map_err(failed)?;
         let process = spawn(spawner, &program, cwd, env, &pty).map_err(|error| match error {
             Spawn::Os(source) => failed(source),
             Spawn::Closed => Error::Closed,
@@ -231,6 +233,13 @@ impl Terminal {
                 Ok(0) => break,
                 Ok(length) => self.lock().view.read(&buffer[..length]),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    if self.is_over() {
+                        break;
+                    }
+                    self.until_ready(Ready::ToRead);
+                    continue;
+                }
                 Err(_) => break,
             }
             self.changed.notify_all();
@@ -277,12 +286,47 @@ impl Terminal {
                 return;
             }
             let length = state.input.len().min(4096);
-            let piece: Vec<u8> = state.input.drain(..length).collect();
+            let piece: Vec<u8> = state.input.iter().take(length).copied().collect();
             drop(state);
-            if writer.write_all(&piece).and_then(|()| writer.flush()).is_err() {
-                return;
+            match writer.write(&piece) {
+                Ok(written) => drop(self.lock().input.drain(..written)),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                    self.until_ready(Ready::ToWrite);
+                }
+                Err(_) => return,
             }
         }
+    }
+
+    /// Waits until the PTY can be read or written, or for a moment.
+    ///
+    /// On Unix it is never read or written blocking: the kernel does not always wake a writer when
+    /// the other side is closed, and its thread could not be joined.
+    #[cfg(unix)]
+    #[expect(unsafe_code, reason = "poll has no safe wrapper in std")]
+    fn until_ready(&self, ready: Ready) {
+        let master = self.master.lock().expect("no panic while held");
+        let Some(descriptor) = master.as_ref().and_then(|master| master.as_raw_fd()) else {
+            return;
+        };
+        drop(master);
+        let events = match ready {
+            Ready::ToRead => libc::POLLIN,
+            Ready::ToWrite => libc::POLLOUT,
+        };
+        let mut one = libc::pollfd { fd: descriptor, events, revents: 0 };
+        // SAFETY: one descriptor in an array of one; the master keeps it open as long as `self` is.
+        unsafe { libc::poll(&mut one, 1, 100) };
+        if ready == Ready::ToWrite && one.revents & libc::POLLOUT == 0 && one.revents != 0 {
+            // The other side is closed, which poll reports without waiting; the end is near.
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn until_ready(&self, _: Ready) {
+        std::thread::sleep(Duration::from_millis(5));
     }
 
     /// Waits for the shell, ends its tree when the terminal is closed, and tells of the end.
@@ -316,6 +360,13 @@ impl Terminal {
         drop(state);
         self.changed.notify_all();
     }
+}
+
+/// What a PTY is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ready {
+    ToRead,
+    ToWrite,
 }
 
 /// How starting a shell can fail.
@@ -379,6 +430,21 @@ fn spawn(
     command.cwd(cwd);
     let child = pty.slave.spawn_command(command);
     child.map(Process::on_pty).map_err(|error| Spawn::Os(std::io::Error::other(error)))
+}
+
+/// Makes reads and writes of a PTY return at once.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "fcntl has no safe wrapper in std")]
+fn never_block(master: &dyn MasterPty) -> std::io::Result<()> {
+    let descriptor = master.as_raw_fd().ok_or_else(|| std::io::Error::other("no descriptor"))?;
+    // SAFETY: changes a flag of a descriptor that `master` keeps open.
+    unsafe {
+        let flags = libc::fcntl(descriptor, libc::F_GETFL);
+        if flags == -1 || libc::fcntl(descriptor, libc::F_SETFL, flags | libc::O_NONBLOCK) == -1 {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    Ok(())
 }
 
 fn pty_size(size: TerminalSize) -> PtySize {

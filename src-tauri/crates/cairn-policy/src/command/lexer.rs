@@ -5,16 +5,79 @@
 
 /// Builtins and reserved words that evaluate text, change how later commands are read, or run what they are given.
 const EVALUATING: &[&str] = &[
-    "eval", "source", ".", "trap", "exec", "export", "declare", "typeset", "local", "readonly", "let", "set", "unset",
-    "shopt", "alias", "unalias", "enable", "hash", "bind", "complete", "compgen", "compopt", "read", "mapfile",
-    "readarray", "getopts", "test", "[", "[[", "((", "command", "builtin", "coproc", "time", "if", "then", "else", "elif",
-    "fi", "for", "while", "until", "do", "done", "case", "esac", "select", "function", "in", "{", "}", "!", "caller",
-    "fc", "history", "wait", "umask", "ulimit", "suspend", "logout", "return", "break", "continue",
+    "eval",
+    "source",
+    ".",
+    "trap",
+    "exec",
+    "export",
+    "declare",
+    "typeset",
+    "local",
+    "readonly",
+    "let",
+    "set",
+    "unset",
+    "shopt",
+    "alias",
+    "unalias",
+    "enable",
+    "hash",
+    "bind",
+    "complete",
+    "compgen",
+    "compopt",
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "test",
+    "[",
+    "[[",
+    "((",
+    "command",
+    "builtin",
+    "coproc",
+    "time",
+    "if",
+    "then",
+    "else",
+    "elif",
+    "fi",
+    "for",
+    "while",
+    "until",
+    "do",
+    "done",
+    "case",
+    "esac",
+    "select",
+    "function",
+    "in",
+    "{",
+    "}",
+    "!",
+    "caller",
+    "fc",
+    "history",
+    "wait",
+    "umask",
+    "ulimit",
+    "suspend",
+    "logout",
+    "return",
+    "break",
+    "continue",
 ];
 
 /// Splits a text into simple commands of literal words.
 pub(super) fn plain_commands(text: &str) -> Result<Vec<Vec<String>>, String> {
-    let mut reader = Reader { rest: text.chars().peekable(), commands: Vec::new(), words: Vec::new(), word: None };
+    let mut reader = Reader {
+        rest: text.chars().peekable(),
+        commands: Vec::new(),
+        words: Vec::new(),
+        word: None,
+    };
     reader.read()?;
     if reader.commands.is_empty() {
         return Err("there is no command".to_owned());
@@ -78,7 +141,19 @@ impl Reader<'_> {
     fn bare(&mut self, character: char) -> Result<(), String> {
         let previous = self.word.as_ref().map(|word| word.chars().next_back());
         match character {
-            'A'..='Z' | 'a'..='z' | '0'..='9' | '_' | '@' | '%' | '+' | ':' | ',' | '.' | '/' | '-' | '^' => {}
+            'A'..='Z'
+            | 'a'..='z'
+            | '0'..='9'
+            | '_'
+            | '@'
+            | '%'
+            | '+'
+            | ':'
+            | ','
+            | '.'
+            | '/'
+            | '-'
+            | '^' => {}
             '=' if !self.words.is_empty() => {}
             '=' => return Err("it contains an assignment".to_owned()),
             '~' if matches!(previous, Some(Some(before)) if before != '=' && before != ':') => {}
@@ -89,7 +164,9 @@ impl Reader<'_> {
             '\\' => return Err("it contains a backslash outside of quotes".to_owned()),
             '<' | '>' => return Err("it contains a redirection".to_owned()),
             '(' | ')' => return Err("it contains a subshell or a function".to_owned()),
-            '*' | '?' | '[' | ']' | '{' | '}' | '~' | '!' => return Err(format!("it contains a pattern or expansion (`{character}`)")),
+            '*' | '?' | '[' | ']' | '{' | '}' | '~' | '!' => {
+                return Err(format!("it contains a pattern or expansion (`{character}`)"));
+            }
             other if other.is_control() => return Err("it contains a control character".to_owned()),
             other if other.is_alphanumeric() => {}
             other => return Err(format!("it contains {}", crate::visible(&other.to_string()))),

@@ -4,58 +4,159 @@
 //! payload of `sh -c` is read as text. What a program computes at run time it can't see, and says so nowhere: the
 //! sandbox is the boundary.
 
+use std::rc::Rc;
+
 use super::parse;
 
-/// How deep payloads inside payloads are followed.
+/// How deep payloads inside payloads are followed; deeper, every word counts as a program.
 const PAYLOAD_DEPTH: u8 = 6;
+
+/// How much text is read in all, payloads again at each level. A text that would need more is built to be slow; then every word
+/// of it counts as a program.
+const WORK_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Programs that run what their further words name.
 pub(crate) const WRAPPERS: &[&str] = &[
-    "sudo", "doas", "env", "xargs", "nohup", "nice", "ionice", "timeout", "time", "command", "builtin", "exec", "stdbuf",
-    "setsid", "chroot", "unshare", "nsenter", "strace", "ltrace", "gdb", "watch", "busybox", "toybox", "find", "fd",
-    "parallel", "flock", "runuser", "su", "taskset", "chrt", "script", "proot", "fakeroot", "eatmydata", "caffeinate",
-    "systemd-run", "pkexec", "ssh", "docker", "podman", "entr", "winpty", "start", "call", "coproc", "not", "setarch",
-    "linux32", "linux64", "rlwrap", "unbuffer", "dbus-run-session", "xvfb-run", "firejail", "bwrap", "catchsegv",
+    "sudo",
+    "doas",
+    "env",
+    "xargs",
+    "nohup",
+    "nice",
+    "ionice",
+    "timeout",
+    "time",
+    "command",
+    "builtin",
+    "exec",
+    "stdbuf",
+    "setsid",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "strace",
+    "ltrace",
+    "gdb",
+    "watch",
+    "busybox",
+    "toybox",
+    "find",
+    "fd",
+    "parallel",
+    "flock",
+    "runuser",
+    "su",
+    "taskset",
+    "chrt",
+    "script",
+    "proot",
+    "fakeroot",
+    "eatmydata",
+    "caffeinate",
+    "systemd-run",
+    "pkexec",
+    "ssh",
+    "docker",
+    "podman",
+    "entr",
+    "winpty",
+    "start",
+    "call",
+    "coproc",
+    "not",
+    "setarch",
+    "linux32",
+    "linux64",
+    "rlwrap",
+    "unbuffer",
+    "dbus-run-session",
+    "xvfb-run",
+    "firejail",
+    "bwrap",
+    "catchsegv",
 ];
 
 /// Programs that read a command text.
 pub(crate) const SHELLS: &[&str] = &[
-    "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "rbash", "yash", "nu", "elvish", "eval",
-    "cmd", "powershell", "pwsh", "source", ".", "trap",
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "ash",
+    "fish",
+    "csh",
+    "tcsh",
+    "rbash",
+    "yash",
+    "nu",
+    "elvish",
+    "eval",
+    "cmd",
+    "powershell",
+    "pwsh",
+    "source",
+    ".",
+    "trap",
 ];
 
 /// Words that stand before a command.
-const LEADING: &[&str] = &["if", "then", "else", "elif", "while", "until", "do", "!", "{", "}", "time", "function", "coproc"];
+const LEADING: &[&str] = &[
+    "if", "then", "else", "elif", "while", "until", "do", "!", "{", "}", "time", "function",
+    "coproc",
+];
 
 /// A command that a text might run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
+    line: Rc<Line>,
+    from: usize,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Line {
+    words: Vec<String>,
+    targets: Vec<String>,
+}
+
+impl Candidate {
     /// Its words, unquoted as far as that can be known; the first is the program.
-    pub(crate) words: Vec<String>,
+    pub(crate) fn words(&self) -> &[String] {
+        self.line.words.get(self.from..).unwrap_or_default()
+    }
+
     /// The files that its output is redirected to.
-    pub(crate) targets: Vec<String>,
+    pub(crate) fn targets(&self) -> &[String] {
+        &self.line.targets
+    }
 }
 
 /// Returns every command that a text might run.
 pub(crate) fn candidates(text: &str) -> Vec<Candidate> {
-    let mut found = Vec::new();
-    collect(text, 0, &mut found);
-    if let Some(tree) = (text.len() <= super::TEXT_LIMIT_BYTES).then(|| parse(text)).flatten() {
+    let mut search = Search { found: Vec::new(), left: WORK_LIMIT_BYTES.max(text.len()) };
+    let mut complete = search.collect(text, 0);
+    // Bodies of here-documents are read above as if they were commands; the grammar's reading adds nothing to it.
+    let suits = text.len() <= super::TEXT_LIMIT_BYTES && !text.contains("<<");
+    if let Some(tree) = suits.then(|| parse(text)).flatten() {
         let mut waiting = vec![tree.root_node()];
         let mut nodes = 0;
         while let Some(node) = waiting.pop() {
             nodes += 1;
-            if nodes > super::NODE_LIMIT {
+            if nodes > super::NODE_LIMIT || !complete {
                 break;
             }
             if node.kind() == "command" {
-                collect(&text[node.byte_range()], 1, &mut found);
+                complete = search.collect(&text[node.byte_range()], 1);
             }
             let mut cursor = node.walk();
             waiting.extend(node.named_children(&mut cursor));
         }
     }
-    found
+    if !complete {
+        search.every_word(text);
+    }
+    search.found
 }
 
 /// Returns the last part of a program's path, folded, without `.exe`.
@@ -64,63 +165,74 @@ pub(crate) fn program_name(word: &str) -> String {
     name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)
 }
 
-fn collect(text: &str, depth: u8, found: &mut Vec<Candidate>) {
-    if depth > PAYLOAD_DEPTH {
-        return;
-    }
-    let mut reader = Reader::default();
-    reader.read(text);
-    for inner in std::mem::take(&mut reader.inner) {
-        collect(&inner, depth + 1, found);
-    }
-    for candidate in reader.commands {
-        unwrap(candidate, depth, found);
-    }
+struct Search {
+    found: Vec<Candidate>,
+    left: usize,
 }
 
-/// Adds a command and whatever it wraps.
-fn unwrap(mut candidate: Candidate, depth: u8, found: &mut Vec<Candidate>) {
-    while candidate.words.first().is_some_and(|word| LEADING.contains(&word.as_str()) || is_assignment(word)) {
-        candidate.words.remove(0);
-    }
-    let Some(first) = candidate.words.first() else {
-        found.push(candidate);
-        return;
-    };
-    let program = program_name(first);
-    let shell = SHELLS.contains(&program.as_str());
-    if shell {
-        collect(&candidate.words[1..].join(" "), depth + 1, found);
-    }
-    if shell || WRAPPERS.contains(&program.as_str()) {
-        for word in &candidate.words[1..] {
-            if word.contains(char::is_whitespace) {
-                collect(word, depth + 1, found);
-            }
+impl Search {
+    /// Adds the commands of a text and of the payloads in it; returns whether the budget sufficed.
+    fn collect(&mut self, text: &str, depth: u8) -> bool {
+        if depth > PAYLOAD_DEPTH {
+            return false;
         }
-        for start in 1..candidate.words.len() {
-            let words = candidate.words[start..].to_vec();
-            if SHELLS.contains(&program_name(&words[0]).as_str()) {
-                collect(&words[1..].join(" "), depth + 1, found);
-            }
-            found.push(Candidate { words, targets: Vec::new() });
+        let Some(left) = self.left.checked_sub(text.len()) else { return false };
+        self.left = left;
+        let mut reader = Reader::default();
+        reader.read(text);
+        let inner = std::mem::take(&mut reader.inner);
+        inner.iter().all(|inner| self.collect(inner, depth + 1))
+            && reader.lines.into_iter().all(|line| self.unwrap(Rc::new(line), depth))
+    }
+
+    /// Adds a command and whatever it wraps.
+    fn unwrap(&mut self, line: Rc<Line>, depth: u8) -> bool {
+        let leads = |word: &&String| LEADING.contains(&word.as_str()) || is_assignment(word);
+        let from = line.words.iter().take_while(leads).count();
+        self.found.push(Candidate { line: line.clone(), from });
+        let words = &line.words[from..];
+        let Some(first) = words.first() else { return true };
+        let is_shell = |word: &String| SHELLS.contains(&program_name(word).as_str());
+        if !is_shell(first) && !WRAPPERS.contains(&program_name(first).as_str()) {
+            return true;
+        }
+        self.found.extend(
+            (from + 1..line.words.len()).map(|from| Candidate { line: line.clone(), from }),
+        );
+        // Shells further on are found inside the first one's payload.
+        let payload = words.iter().position(is_shell).map(|shell| words[shell + 1..].join(" "));
+        payload.is_none_or(|payload| self.collect(&payload, depth + 1))
+            && words[1..]
+                .iter()
+                .all(|word| !word.contains(char::is_whitespace) || self.collect(word, depth + 1))
+    }
+
+    /// Adds every word of a text as the program of a command.
+    fn every_word(&mut self, text: &str) {
+        for part in text.split([';', '|', '&', '\n', '(', ')', '`']) {
+            let bare: String =
+                part.chars().filter(|character| !"'\"\\".contains(*character)).collect();
+            let words: Vec<String> = bare.split_whitespace().map(str::to_owned).collect();
+            let line = Rc::new(Line { words, targets: Vec::new() });
+            self.found
+                .extend((0..line.words.len()).map(|from| Candidate { line: line.clone(), from }));
         }
     }
-    found.push(candidate);
 }
 
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.chars().all(|character| character == '_' || character.is_ascii_alphanumeric())
+        !name.is_empty()
+            && name.chars().all(|character| character == '_' || character.is_ascii_alphanumeric())
     })
 }
 
 #[derive(Default)]
 struct Reader {
-    commands: Vec<Candidate>,
+    lines: Vec<Line>,
     /// Texts inside double quotes that hold a substitution.
     inner: Vec<String>,
-    current: Candidate,
+    current: Line,
     word: Option<String>,
     redirect: bool,
 }
@@ -144,7 +256,11 @@ impl Reader {
                 '$' if rest.peek() == Some(&'"') => {}
                 '#' if self.word.is_none() => while rest.next_if(|&next| next != '\n').is_some() {},
                 '>' => {
-                    if self.word.as_ref().is_some_and(|word| word.chars().all(|digit| digit.is_ascii_digit())) {
+                    if self
+                        .word
+                        .as_ref()
+                        .is_some_and(|word| word.chars().all(|digit| digit.is_ascii_digit()))
+                    {
                         self.word = None;
                     }
                     self.end_word();
@@ -226,7 +342,8 @@ impl Reader {
                     let mut value = 0_u32;
                     for _ in 0..width {
                         let Some(digit) = rest.next_if(|next| next.is_digit(radix)) else { break };
-                        value = value.wrapping_mul(radix) + digit.to_digit(radix).unwrap_or_default();
+                        value =
+                            value.wrapping_mul(radix) + digit.to_digit(radix).unwrap_or_default();
                     }
                     self.push(char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER));
                 }
@@ -248,8 +365,8 @@ impl Reader {
         self.end_word();
         self.redirect = false;
         let command = std::mem::take(&mut self.current);
-        if command != Candidate::default() {
-            self.commands.push(command);
+        if command != Line::default() {
+            self.lines.push(command);
         }
     }
 }

@@ -3,12 +3,40 @@ use super::{affects_later_sessions, is_protected, is_secret, is_within};
 #[test]
 fn security_3_10_protected_names_at_any_depth() {
     for path in [
-        ".git", ".git/config", "sub/.git/hooks/pre-commit", ".gitmodules", ".gitattributes", ".lfsconfig",
-        ".cairn/config.toml", ".vscode/settings.json", "a/.idea/x.xml", "x.code-workspace", ".devcontainer/d.json",
-        ".github/workflows/ci.yml", ".gitlab-ci.yml", ".mcp.json", ".cursor/mcp.json", ".claude/settings.json",
-        ".codex/config.toml", ".agents/x", ".gemini/x", ".roo/x", ".clinerules", ".clinerules-code", ".windsurf/x",
-        ".envrc", ".pre-commit-config.yaml", ".husky/pre-push", ".npmrc", ".yarnrc", ".yarnrc.yml", ".cargo/config",
-        ".cargo/config.toml", ".ripgreprc", ".bashrc", ".ssh/authorized_keys",
+        ".git",
+        ".git/config",
+        "sub/.git/hooks/pre-commit",
+        ".gitmodules",
+        ".gitattributes",
+        ".lfsconfig",
+        ".cairn/config.toml",
+        ".vscode/settings.json",
+        "a/.idea/x.xml",
+        "x.code-workspace",
+        ".devcontainer/d.json",
+        ".github/workflows/ci.yml",
+        ".gitlab-ci.yml",
+        ".mcp.json",
+        ".cursor/mcp.json",
+        ".claude/settings.json",
+        ".codex/config.toml",
+        ".agents/x",
+        ".gemini/x",
+        ".roo/x",
+        ".clinerules",
+        ".clinerules-code",
+        ".windsurf/x",
+        ".envrc",
+        ".pre-commit-config.yaml",
+        ".husky/pre-push",
+        ".npmrc",
+        ".yarnrc",
+        ".yarnrc.yml",
+        ".cargo/config",
+        ".cargo/config.toml",
+        ".ripgreprc",
+        ".bashrc",
+        ".ssh/authorized_keys",
     ] {
         assert!(is_protected(path), "{path}");
     }
@@ -17,8 +45,16 @@ fn security_3_10_protected_names_at_any_depth() {
 #[test]
 fn security_3_10_names_are_folded() {
     for path in [
-        ".GIT/config", ".CaIrN/config.toml", ".gi\u{200c}t/config", ".git./config", ".git /config", "GIT~1/config",
-        ".git::$INDEX_ALLOCATION/config", ".hu\u{17f}\u{212a}y/pre-commit", ".vſcode/tasks.json", ".git\\config",
+        ".GIT/config",
+        ".CaIrN/config.toml",
+        ".gi\u{200c}t/config",
+        ".git./config",
+        ".git /config",
+        "GIT~1/config",
+        ".git::$INDEX_ALLOCATION/config",
+        ".hu\u{17f}\u{212a}y/pre-commit",
+        ".vſcode/tasks.json",
+        ".git\\config",
     ] {
         assert!(is_protected(path), "{path}");
     }
@@ -27,8 +63,17 @@ fn security_3_10_names_are_folded() {
 #[test]
 fn ordinary_names_are_not_protected() {
     for path in [
-        "src/main.rs", ".gitignore", "git/config", ".github/ISSUE_TEMPLATE.md", "cargo/config.toml", "Cargo.toml",
-        "my.git", ".", "", "docs/.gitkeep", "AGENTS.md",
+        "src/main.rs",
+        ".gitignore",
+        "git/config",
+        ".github/ISSUE_TEMPLATE.md",
+        "cargo/config.toml",
+        "Cargo.toml",
+        "my.git",
+        ".",
+        "",
+        "docs/.gitkeep",
+        "AGENTS.md",
     ] {
         assert!(!is_protected(path), "{path}");
     }
@@ -38,14 +83,30 @@ fn ordinary_names_are_not_protected() {
 #[test]
 fn z_45_secret_files() {
     for path in [
-        "/home/u/.ssh/id_rsa", "/work/.env", "/work/.ENV", "/work/.env.production", "/home/u/.aws/credentials",
-        "/home/u/.netrc", "/etc/shadow", "/work/server.pem", "/home/u/.config/gh/hosts.yml",
-        "/home/u/.local/share/keyrings/login.keyring", "/home/u/.cargo/credentials.toml", "/home/u/.bash_history",
-        "/home/u/Library/Keychains/login.keychain-db", "/home/u/.mozilla/firefox/x/key4.db",
+        "/home/u/.ssh/id_rsa",
+        "/work/.env",
+        "/work/.ENV",
+        "/work/.env.production",
+        "/home/u/.aws/credentials",
+        "/home/u/.netrc",
+        "/etc/shadow",
+        "/work/server.pem",
+        "/home/u/.config/gh/hosts.yml",
+        "/home/u/.local/share/keyrings/login.keyring",
+        "/home/u/.cargo/credentials.toml",
+        "/home/u/.bash_history",
+        "/home/u/Library/Keychains/login.keychain-db",
+        "/home/u/.mozilla/firefox/x/key4.db",
     ] {
         assert!(is_secret(path, Some("/home/u")), "{path}");
     }
-    for path in ["/work/.env.example", "/work/src/env.rs", "/work/key.rs", "/work/.config/gh/hosts.yml", "/home/u/a.txt"] {
+    for path in [
+        "/work/.env.example",
+        "/work/src/env.rs",
+        "/work/key.rs",
+        "/work/.config/gh/hosts.yml",
+        "/home/u/a.txt",
+    ] {
         assert!(!is_secret(path, Some("/home/u")), "{path}");
     }
 }

@@ -36,12 +36,62 @@ const fn row(
 
 /// Options of git's readers.
 const GIT_DIFF: &[&str] = &[
-    "stat", "numstat", "shortstat", "name-only", "name-status", "cached", "staged", "summary", "patch", "no-patch", "unified",
-    "color", "no-color", "word-diff", "ignore-all-space", "ignore-space-change", "ignore-blank-lines", "diff-filter",
-    "find-renames", "no-renames", "minimal", "patience", "histogram", "no-ext-diff", "no-textconv", "check", "quiet",
-    "exit-code", "raw", "merge-base", "oneline", "graph", "decorate", "all", "since", "until", "after", "before", "author",
-    "grep", "max-count", "format", "pretty", "abbrev-commit", "follow", "merges", "no-merges", "first-parent", "reverse",
-    "date", "branches", "tags", "remotes", "show-signature", "no-decorate", "relative",
+    "stat",
+    "numstat",
+    "shortstat",
+    "name-only",
+    "name-status",
+    "cached",
+    "staged",
+    "summary",
+    "patch",
+    "no-patch",
+    "unified",
+    "color",
+    "no-color",
+    "word-diff",
+    "ignore-all-space",
+    "ignore-space-change",
+    "ignore-blank-lines",
+    "diff-filter",
+    "find-renames",
+    "no-renames",
+    "minimal",
+    "patience",
+    "histogram",
+    "no-ext-diff",
+    "no-textconv",
+    "check",
+    "quiet",
+    "exit-code",
+    "raw",
+    "merge-base",
+    "oneline",
+    "graph",
+    "decorate",
+    "all",
+    "since",
+    "until",
+    "after",
+    "before",
+    "author",
+    "grep",
+    "max-count",
+    "format",
+    "pretty",
+    "abbrev-commit",
+    "follow",
+    "merges",
+    "no-merges",
+    "first-parent",
+    "reverse",
+    "date",
+    "branches",
+    "tags",
+    "remotes",
+    "show-signature",
+    "no-decorate",
+    "relative",
 ];
 
 #[rustfmt::skip]
@@ -80,22 +130,89 @@ const GRAMMARS: &[Grammar] = &[
 
 /// Long options of `go` with one dash that run nothing else.
 const GO_OPTIONS: &[&str] = &[
-    "v", "run", "count", "short", "race", "cover", "coverprofile", "bench", "benchmem", "benchtime", "timeout", "parallel", "json",
-    "failfast", "list", "tags", "mod", "p", "x", "n", "a", "cpu", "shuffle", "skip", "m", "u", "f", "deps", "test", "fix",
+    "v",
+    "run",
+    "count",
+    "short",
+    "race",
+    "cover",
+    "coverprofile",
+    "bench",
+    "benchmem",
+    "benchtime",
+    "timeout",
+    "parallel",
+    "json",
+    "failfast",
+    "list",
+    "tags",
+    "mod",
+    "p",
+    "x",
+    "n",
+    "a",
+    "cpu",
+    "shuffle",
+    "skip",
+    "m",
+    "u",
+    "f",
+    "deps",
+    "test",
+    "fix",
 ];
 
 /// What other programs are never given without asking: the usual spellings of "run this", "write there", "be configured by".
 const REFUSED: &[&str] = &[
-    "exec", "execute", "eval", "command", "cmd", "config", "conf", "rcfile", "init-file", "run", "runner", "pre", "preprocessor",
-    "hook", "hooks", "shell", "script", "plugin", "plugins", "load", "require", "import", "output", "out", "outfile", "out-dir",
-    "prefix", "pager", "editor", "to-command", "use-compress-program", "checkpoint-action", "rsh", "upload-pack",
-    "receive-pack", "open-files-in-pager", "ext-diff", "textconv", "manifest-path", "target-dir", "directory", "cwd",
+    "exec",
+    "execute",
+    "eval",
+    "command",
+    "cmd",
+    "config",
+    "conf",
+    "rcfile",
+    "init-file",
+    "run",
+    "runner",
+    "pre",
+    "preprocessor",
+    "hook",
+    "hooks",
+    "shell",
+    "script",
+    "plugin",
+    "plugins",
+    "load",
+    "require",
+    "import",
+    "output",
+    "out",
+    "outfile",
+    "out-dir",
+    "prefix",
+    "pager",
+    "editor",
+    "to-command",
+    "use-compress-program",
+    "checkpoint-action",
+    "rsh",
+    "upload-pack",
+    "receive-pack",
+    "open-files-in-pager",
+    "ext-diff",
+    "textconv",
+    "manifest-path",
+    "target-dir",
+    "directory",
+    "cwd",
 ];
 
 /// Returns whether every further word of a command is one that its program may be given without asking.
 pub(super) fn accepts(words: &[String]) -> bool {
     let known = GRAMMARS.iter().find(|grammar| {
-        grammar.words.len() <= words.len() && grammar.words.iter().zip(words).all(|(expected, word)| expected == word)
+        grammar.words.len() <= words.len()
+            && grammar.words.iter().zip(words).all(|(expected, word)| expected == word)
     });
     match known {
         Some(grammar) => grammar.accepts(&words[grammar.words.len()..]),
@@ -105,7 +222,12 @@ pub(super) fn accepts(words: &[String]) -> bool {
 
 fn is_refused(word: &str) -> bool {
     let Some(option) = word.strip_prefix('-') else { return false };
-    let name = option.trim_start_matches('-').split(['=', ':']).next().unwrap_or_default().to_ascii_lowercase();
+    let name = option
+        .trim_start_matches('-')
+        .split(['=', ':'])
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     REFUSED.contains(&name.as_str()) || matches!(name.as_str(), "c" | "e" | "o" | "x")
 }
 
@@ -125,7 +247,9 @@ impl Grammar {
             }
             let accepted = if let Some(long) = word.strip_prefix("--") {
                 self.long.contains(&long.split('=').next().unwrap_or_default())
-            } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+            } else if let Some(letters) =
+                word.strip_prefix('-').filter(|letters| !letters.is_empty())
+            {
                 self.accepts_letters(letters, &mut rest)
             } else {
                 self.operands == Operands::Any
@@ -138,7 +262,11 @@ impl Grammar {
     }
 
     /// Reads a cluster of short options. One that takes a value takes the rest of the word or the next word.
-    fn accepts_letters<'w>(&self, letters: &str, rest: &mut impl Iterator<Item = &'w String>) -> bool {
+    fn accepts_letters<'w>(
+        &self,
+        letters: &str,
+        rest: &mut impl Iterator<Item = &'w String>,
+    ) -> bool {
         for (at, letter) in letters.char_indices() {
             if self.valued.contains(letter) {
                 return at + letter.len_utf8() < letters.len() || rest.next().is_some();

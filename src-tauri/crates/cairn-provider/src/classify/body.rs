@@ -17,6 +17,8 @@ pub(crate) struct ErrorBody {
     pub status: Option<u16>,
     /// A wait given inside the body, such as `34s`.
     pub retry_delay: Option<String>,
+    /// Further codes, from a list of details.
+    pub reasons: String,
     /// The body was JSON of a known shape.
     pub parsed: bool,
 }
@@ -51,7 +53,9 @@ impl ErrorBody {
         };
         let get = |key: &str| object.get(key).filter(|value| !value.is_null());
         let inner = match get("error") {
-            Some(error @ (Value::Object(_) | Value::Array(_))) => Self::from_value(error, depth + 1),
+            Some(error @ (Value::Object(_) | Value::Array(_))) => {
+                Self::from_value(error, depth + 1)
+            }
             Some(Value::String(text)) => {
                 Some(Self { message: text.clone(), parsed: true, ..Self::default() })
             }
@@ -71,9 +75,18 @@ impl ErrorBody {
         }
         let code = get("code").or_else(|| get("status_code"));
         body.status = body.status.or_else(|| code.and_then(http_status));
-        body.code = body.code.or_else(|| code.and_then(text_of)).or_else(|| get("status").and_then(text_of));
+        body.code = body
+            .code
+            .or_else(|| code.and_then(text_of))
+            .or_else(|| get("status").and_then(text_of));
         body.kind = body.kind.or_else(|| get("type").and_then(text_of));
         body.retry_delay = body.retry_delay.or_else(|| retry_delay(get("details")?));
+        for detail in get("details").and_then(Value::as_array).into_iter().flatten() {
+            if let Some(reason) = detail.get("reason").and_then(text_of) {
+                body.reasons.push_str(&reason);
+                body.reasons.push(' ');
+            }
+        }
         body.unwrap_nested(get("metadata"), depth);
         if let Some(written) = get("failed_generation").and_then(text_of) {
             body.message = format!("{} (the model wrote: {written})", body.message);
@@ -97,7 +110,8 @@ impl ErrorBody {
             Value::String(text) => Self::parse_nested(text, depth),
             other => Self::from_value(other, depth + 1).map(|body| body.message),
         };
-        if let Some(raw) = raw.filter(|raw| !raw.is_empty() && !self.message.contains(raw.as_str())) {
+        if let Some(raw) = raw.filter(|raw| !raw.is_empty() && !self.message.contains(raw.as_str()))
+        {
             let name = metadata.get("provider_name").and_then(text_of);
             let name = name.map_or_else(String::new, |name| format!("{name}: "));
             self.message = format!("{} ({name}{raw})", self.message);
@@ -123,7 +137,7 @@ impl ErrorBody {
     pub(crate) fn searchable(&self) -> String {
         let code = self.code.as_deref().unwrap_or_default();
         let kind = self.kind.as_deref().unwrap_or_default();
-        let text = format!("{} {code} {kind}", self.message).to_lowercase();
+        let text = format!("{} {code} {kind} {}", self.message, self.reasons).to_lowercase();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
@@ -140,9 +154,10 @@ fn detail_text(value: &Value) -> Option<String> {
         .iter()
         .filter_map(|item| {
             let text = item.get("msg").or_else(|| item.get("message")).and_then(text_of)?;
-            let place = item.get("loc").and_then(Value::as_array).map(|parts| {
-                parts.iter().filter_map(text_of).collect::<Vec<_>>().join(".")
-            });
+            let place = item
+                .get("loc")
+                .and_then(Value::as_array)
+                .map(|parts| parts.iter().filter_map(text_of).collect::<Vec<_>>().join("."));
             Some(place.map_or(text.clone(), |place| format!("{place}: {text}")))
         })
         .collect();
@@ -172,7 +187,14 @@ fn web_page_title(page: &str) -> String {
 }
 
 fn unescape(text: &str) -> String {
-    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")]
-        .iter()
-        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+    [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }

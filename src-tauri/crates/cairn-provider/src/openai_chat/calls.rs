@@ -126,8 +126,8 @@ impl Calls {
         let last_at = self.slots.iter().rposition(|slot| slot.place.is_some());
         for (at, slot) in self.slots.iter_mut().enumerate() {
             let Some(place) = slot.place else { continue };
-            let cut = length
-                && (slot.ended_with_chunk || slot.arguments.is_empty() || !slot.is_whole());
+            let cut =
+                length && (slot.ended_with_chunk || slot.arguments.is_empty() || !slot.is_whole());
             let reason = if Some(at) == last_at {
                 last
             } else if cut && whole == StopReason::Completed {

@@ -362,9 +362,7 @@ impl Decoder {
             Some(Finish::Filter) => {
                 let message = Some("A filter of the provider stopped the answer.".to_owned());
                 if empty {
-                    Outcome::new(StopReason::Failed, message)
-                        .with_fault(Fault::Filter)
-                        .permanent()
+                    Outcome::new(StopReason::Failed, message).with_fault(Fault::Filter).permanent()
                 } else {
                     Outcome { message, ..Outcome::completed() }.with_fault(Fault::Filter)
                 }
@@ -376,7 +374,9 @@ impl Decoder {
             _ if empty => malformed("The provider sent an empty answer.".to_owned()),
             Some(Finish::Unknown(reason)) => {
                 let reason = classify::quote(&reason);
-                let message = format!("The provider stopped the answer for a reason that Cairn does not know ({reason}).");
+                let message = format!(
+                    "The provider stopped the answer for a reason that Cairn does not know ({reason})."
+                );
                 Outcome { message: Some(message), ..Outcome::completed() }
             }
             None if self.calls.any_cut() => malformed(

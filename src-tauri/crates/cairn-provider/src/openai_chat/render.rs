@@ -65,7 +65,8 @@ impl Prefix {
         if !known {
             *self = Self::default();
         }
-        let mut writer = Writer { bytes: std::mem::take(&mut self.bytes), after_tool: self.after_tool, rules };
+        let mut writer =
+            Writer { bytes: std::mem::take(&mut self.bytes), after_tool: self.after_tool, rules };
         let mut segment = Segment::new();
         let mut images = Vec::new();
         let mut kept = (writer.bytes.len(), self.after_tool);
@@ -236,8 +237,8 @@ impl Writer<'_> {
             self.put(&PlainMessage { role: "assistant", content: "Understood." });
         }
         self.after_tool = false;
-        let pictures = !images.is_empty()
-            || parts.iter().any(|part| matches!(part, UserPart::Image(_)));
+        let pictures =
+            !images.is_empty() || parts.iter().any(|part| matches!(part, UserPart::Image(_)));
         if !pictures || !self.rules.vision {
             let mut texts: Vec<&str> = images.iter().map(|_| NO_IMAGE).collect();
             texts.extend(parts.iter().map(|part| match part {
@@ -252,7 +253,8 @@ impl Writer<'_> {
         if !images.is_empty() {
             content.push(WirePart::Text { text: "Images from the tool results above:".into() });
         }
-        content.extend(images.iter().map(|url| WirePart::ImageUrl { image_url: WireImage { url } }));
+        content
+            .extend(images.iter().map(|url| WirePart::ImageUrl { image_url: WireImage { url } }));
         content.extend(parts.iter().map(|part| match part {
             UserPart::Text(text) => WirePart::Text { text: clean(text) },
             UserPart::Image(url) => WirePart::ImageUrl { image_url: WireImage { url } },
@@ -325,7 +327,8 @@ impl Writer<'_> {
         for call in &segment.calls {
             let output = segment.outputs.iter().find(|o| o.tool_call_id == call.tool_call_id);
             let cut = !matches!(call.stop_reason, None | Some(StopReason::Completed));
-            let content = output.map_or(if cut { CUT_CALL } else { NO_RESULT }, |output| &output.output);
+            let content =
+                output.map_or(if cut { CUT_CALL } else { NO_RESULT }, |output| &output.output);
             let tool_call_id = self.id(call.tool_call_id.as_str());
             self.put(&ToolMessage { role: "tool", tool_call_id, content: &clean(content) });
             self.after_tool = true;

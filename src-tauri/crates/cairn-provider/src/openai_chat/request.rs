@@ -28,15 +28,35 @@ pub(super) struct Refused {
 
 impl Refused {
     /// Notes what an error text names. Returns what is left out from now on, if that is new.
-    pub(super) fn note(&mut self, text: &str, sent: &str, thinking: ThinkingLevel) -> Option<&'static str> {
+    pub(super) fn note(
+        &mut self,
+        text: &str,
+        sent: &str,
+        thinking: ThinkingLevel,
+    ) -> Option<&'static str> {
         let text = text.to_lowercase();
-        let about = ["unsupported", "not supported", "unrecognized", "unknown", "extra inputs", "not permitted",
-            "unexpected", "invalid value", "does not support", "not allowed", "additional properties", "cannot"];
+        let about = [
+            "unsupported",
+            "not supported",
+            "unrecognized",
+            "unknown",
+            "extra inputs",
+            "not permitted",
+            "unexpected",
+            "invalid value",
+            "does not support",
+            "not allowed",
+            "additional properties",
+            "cannot",
+        ];
         if !about.iter().any(|sign| text.contains(sign)) {
             return None;
         }
         let named = |field: &str| text.contains(field) && sent.contains(&format!("\"{field}\":"));
-        if !self.limit_name && text.contains("max_completion_tokens") && sent.contains("\"max_tokens\":") {
+        if !self.limit_name
+            && text.contains("max_completion_tokens")
+            && sent.contains("\"max_tokens\":")
+        {
             self.limit_name = true;
             return Some("max_tokens");
         }
@@ -44,7 +64,10 @@ impl Refused {
             self.stream_options = true;
             return Some("stream_options");
         }
-        let effort = named("reasoning_effort") || named("reasoning") || named("thinking") || named("enable_thinking")
+        let effort = named("reasoning_effort")
+            || named("reasoning")
+            || named("thinking")
+            || named("enable_thinking")
             || (text.contains("effort") && sent.contains("effort\":"));
         if effort && !self.effort {
             if quirks::is_deep(thinking) && !self.deep_effort {
@@ -56,7 +79,11 @@ impl Refused {
         }
         for field in ["max_completion_tokens", "max_tokens"] {
             if named(field) && !self.output_limit {
-                if self.limit_name { self.output_limit = true } else { self.limit_name = true }
+                if self.limit_name {
+                    self.output_limit = true
+                } else {
+                    self.limit_name = true
+                }
                 return Some("output limit");
             }
         }
@@ -141,14 +168,16 @@ impl Session {
     fn estimate(&self, request: &ModelRequest) -> u64 {
         match self.last_total {
             Some((covered, total)) if covered <= request.history.len() => {
-                total + request.history[covered..].iter().map(|m| tokens::of_message(m)).sum::<u64>()
+                total
+                    + request.history[covered..].iter().map(|m| tokens::of_message(m)).sum::<u64>()
             }
             _ => {
                 let tools: u64 = request
                     .tools
                     .iter()
                     .map(|tool| {
-                        let schema = tool.parameters.as_ref().map_or(0, |p| tokens::of_text(&p.to_string()));
+                        let schema =
+                            tool.parameters.as_ref().map_or(0, |p| tokens::of_text(&p.to_string()));
                         tokens::of_text(&tool.description) + tokens::of_text(&tool.name) + schema
                     })
                     .sum();

@@ -108,7 +108,8 @@ impl Provider for ScriptProvider {
         let mut outcome = Outcome::completed();
         for step in steps {
             used = step.usage.map(|u| usage::sum(u.cache_read, u.cache_write, u.output)).or(used);
-            if let Err(ended) = player.step(step, |call| self.call_id(&request.session, call)).await {
+            if let Err(ended) = player.step(step, |call| self.call_id(&request.session, call)).await
+            {
                 outcome = ended;
                 break;
             }

@@ -102,7 +102,8 @@ fn environment(list: &mut Arguments, request: &LaunchRequest<'_>, home: &Path) {
             path = without(value, |entry| {
                 !entry.is_absolute() || entry.starts_with(request.workspace)
             });
-        } else if !["HOME", "USER", "LOGNAME", "TMPDIR", "CAIRN_SANDBOX"].iter().any(|n| name == n) {
+        } else if !["HOME", "USER", "LOGNAME", "TMPDIR", "CAIRN_SANDBOX"].iter().any(|n| name == n)
+        {
             list.add(&["--setenv"]).value(name).value(value);
         }
     }
@@ -147,6 +148,11 @@ fn system(list: &mut Arguments, profile: &Profile<'_>) {
         list.add(&["--perms", "0444", "--ro-bind-data", &descriptor.to_string(), path]);
     }
     list.add(&["--proc", "/proc", "--dev", "/dev"]);
+    if nix::unistd::getuid().is_root() {
+        // The kernel lets user 0 of the host write its settings below /proc/sys in any namespace,
+        // without a capability; bubblewrap 0.8 leaves them open.
+        list.add(&["--remount-ro", "/proc"]);
+    }
 }
 
 /// The workspace, further folders, and over them what is protected.

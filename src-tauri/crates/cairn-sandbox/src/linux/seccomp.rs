@@ -113,7 +113,7 @@ fn build(network: NetworkAccess) -> Result<BpfProgram, seccompiler::Error> {
     }
     rules.insert(libc::SYS_clone, clone);
     // Typing into the terminal that started the sandbox; compared as the kernel does, 32 bits wide.
-    let typing = [libc::TIOCSTI as u64, libc::TIOCLINUX as u64];
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX];
     let typing = typing.map(|request| one(1, SeccompCmpOp::Eq, request));
     rules.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
     let families: &[libc::c_int] = match network {

@@ -25,6 +25,7 @@ read -r line < "$1/canary" && echo "read $line"
 (echo x > "$1/written") 2>/dev/null && echo "wrote outside"
 (echo x > inside) && echo "wrote inside"
 (echo x > .git/config) 2>/dev/null && echo "wrote protected"
+[ -w /proc/sys/vm/swappiness ] && echo "wrote outside"
 echo "net $(readlink /proc/self/ns/net)"
 echo "pid $(readlink /proc/self/ns/pid)"
 while read -r key value; do case $key in
@@ -57,8 +58,14 @@ fn confined(bwrap: &Path, workspace: &Path, outside: &Path) -> Result<String, St
     let argv = ["/bin/bash", "--norc", "--noprofile", "-c", SCRIPT, "check"].map(OsString::from);
     let argv: Vec<OsString> = argv.into_iter().chain([outside.into(), workspace.into()]).collect();
     let env = child_environment(std::iter::empty(), &[("LC_ALL".into(), "C".into())]);
-    let request =
-        LaunchRequest { workspace, cwd: workspace, argv: &argv, env: &env, writable: &[], home: None };
+    let request = LaunchRequest {
+        workspace,
+        cwd: workspace,
+        argv: &argv,
+        env: &env,
+        writable: &[],
+        home: None,
+    };
     let mut launch =
         super::prepare_with(bwrap, WorkspaceAccess::Write, NetworkAccess::None, &request)
             .map_err(|error| error.to_string())?;
@@ -125,7 +132,7 @@ fn judge(output: &str) -> Result<(), String> {
         "can reach the network"
     } else if same("pid") {
         "can see other processes"
-    } else if fact("NoNewPrivs:") != "1" || fact("CapEff:").trim_matches('0') != "" {
+    } else if fact("NoNewPrivs:") != "1" || !fact("CapEff:").trim_matches('0').is_empty() {
         "can gain rights"
     } else if fact("Seccomp:") != "2" {
         "runs without the system-call filter"

@@ -44,7 +44,10 @@ fn a_sandbox_that_lets_one_thing_through_is_found_out_sbx026() {
 
 #[test]
 fn a_sandbox_that_does_not_start_says_why_p08() {
-    check_self_test_fails("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1", "AppArmor");
+    check_self_test_fails(
+        "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1",
+        "AppArmor",
+    );
     check_self_test_fails("exit 3", "fails without a message");
     let missing = selftest::run(Path::new("/missing/bwrap")).expect_err("there is none");
     assert!(missing.contains("does not start"), "{missing}");
@@ -56,7 +59,9 @@ fn the_program_is_pinned_and_must_not_gain_rights_sbx024() {
     let missing = check_program(Path::new("/missing/bwrap")).expect_err("missing");
     assert!(missing.contains("Install the package `bubblewrap`"));
     let (_folder, path) = stand_in("exit 0");
-    for (mode, reason) in [(0o4755, "setuid"), (0o2755, "setuid"), (0o777, "others"), (0o644, "not a program")] {
+    for (mode, reason) in
+        [(0o4755, "setuid"), (0o2755, "setuid"), (0o777, "others"), (0o644, "not a program")]
+    {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         let error = check_program(&path).expect_err(reason);
         assert!(error.contains(reason), "{mode:o}: {error}");

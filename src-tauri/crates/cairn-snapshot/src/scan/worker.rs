@@ -66,6 +66,8 @@ impl Shared<'_> {
     fn rules_of(&self, task: &Task, dir: BorrowedFd<'_>, list: &[Vec<u8>]) -> Arc<Rules> {
         let mut rules = Arc::clone(&task.rules);
         for file in RULE_FILES {
+            // A rule file that can't be read is itself listed as left out, and what it would have hidden is new to us,
+            // not new (I4).
             if list.binary_search_by(|name| name.as_slice().cmp(file)).is_ok()
                 && let Ok((content, _)) = self.walk.files.read(dir, file, RULE_FILE_LIMIT)
             {

@@ -52,22 +52,32 @@ impl Tool for AskUserTool {
     }
 
     fn prepare(&self, arguments: &str, _: &ToolContext) -> Result<Plan, String> {
-        let input: Input = arguments::parse(arguments, &self.spec.parameters, &[("allowText", "allow_text")])?;
+        let input: Input =
+            arguments::parse(arguments, &self.spec.parameters, &[("allowText", "allow_text")])?;
         if input.question.trim().is_empty() {
             return Err("`question` is empty.".to_owned());
         }
         let options = input.options.unwrap_or_default();
         if options.len() > OPTION_LIMIT {
-            return Err(format!("`options` has {} entries; at most {OPTION_LIMIT} are allowed.", options.len()));
+            return Err(format!(
+                "`options` has {} entries; at most {OPTION_LIMIT} are allowed.",
+                options.len()
+            ));
         }
         if let Some(index) = options.iter().position(|option| option.trim().is_empty()) {
             return Err(format!("`options[{index}]` is empty."));
         }
         let allow_text = input.allow_text.unwrap_or(true);
         if options.is_empty() && !allow_text {
-            return Err("`options` is empty and `allow_text` is false: the user could not answer.".to_owned());
+            return Err("`options` is empty and `allow_text` is false: the user could not answer."
+                .to_owned());
         }
-        let question = AskUser { question: input.question, options, allow_text, multi: input.multi.unwrap_or_default() };
+        let question = AskUser {
+            question: input.question,
+            options,
+            allow_text,
+            multi: input.multi.unwrap_or_default(),
+        };
         let effects = CallEffects {
             class: ToolClass::Interactive,
             title: "Ask you a question".to_owned(),
@@ -75,7 +85,12 @@ impl Tool for AskUserTool {
             writes: Vec::new(),
             command: None,
         };
-        Ok(Plan { effects, ordering: Ordering::Serial, timeout: None, action: Box::new(Ask { question }) })
+        Ok(Plan {
+            effects,
+            ordering: Ordering::Serial,
+            timeout: None,
+            action: Box::new(Ask { question }),
+        })
     }
 }
 

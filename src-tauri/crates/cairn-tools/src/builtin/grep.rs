@@ -18,7 +18,10 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::path::{missing, shown_name};
-use crate::{Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, place, resolve};
+use crate::{
+    Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, place,
+    resolve,
+};
 
 #[cfg(test)]
 mod tests;
@@ -36,10 +39,35 @@ const LINE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 const PATTERN_LIMIT_BYTES: usize = 10 * 1024 * 1024;
 
 /// Names whose content is never found by searching; reading such a file asks the user.
-const SECRET_NAMES: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials", "credentials.json", "secrets.json", "secrets.yaml", "secrets.yml", "secrets.toml", "shadow"];
-const SECRET_ENDINGS: &[&str] = &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keychain-db"];
-const SECRET_BEGINNINGS: &[&str] = &[".env", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials"];
-const SECRET_FOLDERS: &[&str] = &[".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "keyrings", "keychains"];
+const SECRET_NAMES: &[&str] = &[
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "credentials",
+    "credentials.json",
+    "secrets.json",
+    "secrets.yaml",
+    "secrets.yml",
+    "secrets.toml",
+    "shadow",
+];
+const SECRET_ENDINGS: &[&str] =
+    &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".keychain-db"];
+const SECRET_BEGINNINGS: &[&str] =
+    &[".env", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials"];
+const SECRET_FOLDERS: &[&str] = &[
+    ".git",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".password-store",
+    "keyrings",
+    "keychains",
+];
 
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -108,7 +136,9 @@ impl Tool for Grep {
             .size_limit(PATTERN_LIMIT_BYTES)
             .dfa_size_limit(PATTERN_LIMIT_BYTES)
             .build(&input.pattern)
-            .map_err(|error| format!("`pattern` is not a regular expression for single lines: {error}"))?;
+            .map_err(|error| {
+                format!("`pattern` is not a regular expression for single lines: {error}")
+            })?;
         let glob = input.glob.as_deref().map(glob).transpose()?;
         let requested = input.path.as_deref().unwrap_or(".");
         let target = resolve(ctx, requested)?;
@@ -117,7 +147,7 @@ impl Tool for Grep {
             TargetKind::Missing => return Err(missing(&target)),
             TargetKind::Other => return Err(format!("`{requested}` is not a file or folder.")),
         }
-        let shown = target.path.relative.clone().unwrap_or_else(|| target.path.real.clone());
+        let shown = target.label();
         let pattern: String = input.pattern.chars().take(60).collect();
         let effects = CallEffects {
             class: ToolClass::Read,
@@ -135,15 +165,25 @@ impl Tool for Grep {
             mode: input.mode.unwrap_or_default(),
             limit: input.limit.unwrap_or(200) as usize,
         };
-        Ok(Plan { effects, ordering: Ordering::Parallel, timeout: self.spec.timeout, action: Box::new(action) })
+        Ok(Plan {
+            effects,
+            ordering: Ordering::Parallel,
+            timeout: self.spec.timeout,
+            action: Box::new(action),
+        })
     }
 }
 
 /// Compiles a glob; one without a slash matches names at any depth.
 fn glob(text: &str) -> Result<GlobMatcher, String> {
-    let anywhere = if text.contains('/') { text.trim_start_matches('/').to_owned() } else { format!("**/{text}") };
+    let anywhere = if text.contains('/') {
+        text.trim_start_matches('/').to_owned()
+    } else {
+        format!("**/{text}")
+    };
     let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
-    glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("`glob` is not a glob: {error}"))
+    glob.map(|glob| glob.compile_matcher())
+        .map_err(|error| format!("`glob` is not a glob: {error}"))
 }
 
 struct Search {
@@ -238,14 +278,22 @@ impl Search {
         }
     }
 
-    fn search_file(&self, searcher: &mut Searcher, path: &Path, shown: &Path, budget: &Budget, found: &mut Found) {
+    fn search_file(
+        &self,
+        searcher: &mut Searcher,
+        path: &Path,
+        shown: &Path,
+        budget: &Budget,
+        found: &mut Found,
+    ) {
         let Ok(file) = place::open(path) else {
             found.unread += 1;
             return;
         };
         let name = shown_name(shown.as_os_str());
         let before = found.text.len();
-        let mut lines = Lines { name: &name, mode: self.mode, limit: self.limit, found, in_file: 0 };
+        let mut lines =
+            Lines { name: &name, mode: self.mode, limit: self.limit, found, in_file: 0 };
         let searched = searcher.search_reader(&self.matcher, Bounded { file, budget }, &mut lines);
         let in_file = lines.in_file;
         if searched.is_err() && !budget.is_spent() {
@@ -269,15 +317,23 @@ impl Search {
     fn done(&self, found: Found, budget: &Budget) -> Done {
         let mut notes = Vec::new();
         if found.full {
-            notes.push(format!("stopped at the limit of {}; narrow the pattern, path or glob", self.limit));
+            notes.push(format!(
+                "stopped at the limit of {}; narrow the pattern, path or glob",
+                self.limit
+            ));
         } else if Instant::now() >= budget.deadline {
-            notes.push("stopped after 10 s; not everything was searched. Narrow the path or glob".to_owned());
+            notes.push(
+                "stopped after 10 s; not everything was searched. Narrow the path or glob"
+                    .to_owned(),
+            );
         }
         if found.unread > 0 {
             notes.push(format!("{} files or folders could not be searched whole", found.unread));
         }
         let summary = match self.mode {
-            Mode::Content | Mode::Count => format!("{} matches in {} files", found.matches, found.files),
+            Mode::Content | Mode::Count => {
+                format!("{} matches in {} files", found.matches, found.files)
+            }
             Mode::Files => format!("{} files", found.files),
         };
         let text = if found.text.is_empty() { "No matches.".to_owned() } else { found.text };
@@ -291,7 +347,9 @@ fn is_secret(path: &Path) -> bool {
     SECRET_NAMES.contains(&name.as_str())
         || SECRET_FOLDERS.contains(&name.as_str())
         || SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || SECRET_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning) && !name.ends_with(".example"))
+        || SECRET_BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning) && !name.ends_with(".example"))
 }
 
 /// A file that reads as failed when the time is over.

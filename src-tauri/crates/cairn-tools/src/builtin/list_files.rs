@@ -12,7 +12,9 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::path::{missing, shown_name};
-use crate::{Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, resolve};
+use crate::{
+    Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, resolve,
+};
 
 #[cfg(test)]
 mod tests;
@@ -65,9 +67,13 @@ impl Tool for ListFiles {
         match target.kind {
             TargetKind::Folder => {}
             TargetKind::Missing => return Err(missing(&target)),
-            TargetKind::File | TargetKind::Other => return Err(format!("`{requested}` is not a folder. Use read_file to read a file.")),
+            TargetKind::File | TargetKind::Other => {
+                return Err(format!(
+                    "`{requested}` is not a folder. Use read_file to read a file."
+                ));
+            }
         }
-        let shown = target.path.relative.clone().unwrap_or_else(|| target.path.real.clone());
+        let shown = target.label();
         let effects = CallEffects {
             class: ToolClass::Read,
             title: format!("List {shown}"),
@@ -81,7 +87,12 @@ impl Tool for ListFiles {
             limit: input.limit.unwrap_or(500) as usize,
             hidden: input.include_hidden.unwrap_or_default(),
         };
-        Ok(Plan { effects, ordering: Ordering::Parallel, timeout: self.spec.timeout, action: Box::new(action) })
+        Ok(Plan {
+            effects,
+            ordering: Ordering::Parallel,
+            timeout: self.spec.timeout,
+            action: Box::new(action),
+        })
     }
 }
 
@@ -147,7 +158,10 @@ impl Listing {
         }
         let mut notes = Vec::new();
         if more {
-            notes.push(format!("there are more than {} entries; list a subfolder, or raise limit", self.limit));
+            notes.push(format!(
+                "there are more than {} entries; list a subfolder, or raise limit",
+                self.limit
+            ));
         }
         if let Some(first) = problems.first() {
             notes.push(format!("{} entries could not be read, first: {first}", problems.len()));

@@ -11,7 +11,10 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::path::{describe, missing};
-use crate::{Action, Cut, Done, Identity, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, place, resolve};
+use crate::{
+    Action, Cut, Done, Identity, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext,
+    arguments, place, resolve,
+};
 
 #[cfg(test)]
 mod tests;
@@ -69,16 +72,21 @@ impl Tool for ReadFile {
     }
 
     fn prepare(&self, arguments: &str, ctx: &ToolContext) -> Result<Plan, String> {
-        let input: Input = arguments::parse(arguments, &self.spec.parameters, &[("path", "file_path")])?;
+        let input: Input =
+            arguments::parse(arguments, &self.spec.parameters, &[("path", "file_path")])?;
         let target = resolve(ctx, &input.file_path)?;
         let requested = &input.file_path;
         match target.kind {
             TargetKind::File => {}
             TargetKind::Missing => return Err(missing(&target)),
-            TargetKind::Folder => return Err(format!("`{requested}` is a folder. Use list_files to see what is in it.")),
+            TargetKind::Folder => {
+                return Err(format!(
+                    "`{requested}` is a folder. Use list_files to see what is in it."
+                ));
+            }
             TargetKind::Other => return Err(format!("`{requested}` is not a regular file.")),
         }
-        let shown = target.path.relative.clone().unwrap_or_else(|| target.path.real.clone());
+        let shown = target.label();
         let effects = CallEffects {
             class: ToolClass::Read,
             title: format!("Read {shown}"),
@@ -92,7 +100,12 @@ impl Tool for ReadFile {
             offset: input.offset.unwrap_or(1) as usize,
             limit: input.limit.unwrap_or(DEFAULT_LINES) as usize,
         };
-        Ok(Plan { effects, ordering: Ordering::Parallel, timeout: self.spec.timeout, action: Box::new(action) })
+        Ok(Plan {
+            effects,
+            ordering: Ordering::Parallel,
+            timeout: self.spec.timeout,
+            action: Box::new(action),
+        })
     }
 }
 
@@ -121,9 +134,12 @@ impl ReadLines {
         let requested = &self.requested;
         let now = resolve(ctx, requested)?;
         if now.real != self.real {
-            return Err(format!("`{requested}` leads somewhere else than when the call was prepared. Try again."));
+            return Err(format!(
+                "`{requested}` leads somewhere else than when the call was prepared. Try again."
+            ));
         }
-        let failed = |error: std::io::Error| format!("`{requested}` can't be read: {}.", describe(&error));
+        let failed =
+            |error: std::io::Error| format!("`{requested}` can't be read: {}.", describe(&error));
         let mut file = place::open(&self.real).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let mut content = Vec::new();
@@ -139,7 +155,10 @@ impl ReadLines {
         }
         let whole = file.read(&mut piece[..1]).map_err(failed)? == 0;
         if content.contains(&0) {
-            return Err(format!("`{requested}` is a binary file ({} bytes). Look at it with a command such as `file` or `xxd` through run_shell.", metadata.len()));
+            return Err(format!(
+                "`{requested}` is a binary file ({} bytes). Look at it with a command such as `file` or `xxd` through run_shell.",
+                metadata.len()
+            ));
         }
         let identity = Identity {
             bytes: metadata.len(),
@@ -163,10 +182,17 @@ impl ReadLines {
         let total = lines.len();
         let mut notes = Vec::new();
         if total == 0 && whole {
-            return Ok(Done { text: "The file is empty.".to_owned(), ..Done::completed("", "empty") });
+            return Ok(Done {
+                text: "The file is empty.".to_owned(),
+                ..Done::completed("", "empty")
+            });
         }
         if self.offset > total {
-            let known = if whole { "The file has" } else { "Of this large file, the first 8 MiB can be read; they have" };
+            let known = if whole {
+                "The file has"
+            } else {
+                "Of this large file, the first 8 MiB can be read; they have"
+            };
             return Err(format!("There is no line {}. {known} {total} lines.", self.offset));
         }
         let (mut text, mut characters, mut shown, mut cut) = (String::new(), 0, 0, 0);
@@ -190,19 +216,27 @@ impl ReadLines {
         }
         let last = self.offset - 1 + shown;
         if last < total {
-            notes.push(format!("lines {}-{last} of {total}; continue with offset={}", self.offset, last + 1));
+            notes.push(format!(
+                "lines {}-{last} of {total}; continue with offset={}",
+                self.offset,
+                last + 1
+            ));
         }
         if !whole {
             notes.push("the file is larger than 8 MiB; lines beyond that can be found with grep or a command".to_owned());
         }
         if cut > 0 {
-            notes.push(format!("{cut} lines are longer than {LINE_LIMIT_CHARS} characters and were cut"));
+            notes.push(format!(
+                "{cut} lines are longer than {LINE_LIMIT_CHARS} characters and were cut"
+            ));
         }
         if content.windows(2).any(|pair| pair == b"\r\n") {
             notes.push("the file uses CRLF line endings; text that replaces several lines must contain them".to_owned());
         }
         if std::str::from_utf8(content).is_err_and(|error| whole || error.error_len().is_some()) {
-            notes.push("the file is not valid UTF-8; bytes that are not are shown as \u{fffd}".to_owned());
+            notes.push(
+                "the file is not valid UTF-8; bytes that are not are shown as \u{fffd}".to_owned(),
+            );
         }
         Ok(Done { notes, ..Done::completed(text, format!("{shown} lines")) })
     }

@@ -61,7 +61,8 @@ impl Tool for ReplaceInFile {
     }
 
     fn prepare(&self, arguments: &str, ctx: &ToolContext) -> Result<Plan, String> {
-        let input: Input = arguments::parse(arguments, &self.spec.parameters, &[("path", "file_path")])?;
+        let input: Input =
+            arguments::parse(arguments, &self.spec.parameters, &[("path", "file_path")])?;
         if input.old_string.is_empty() {
             return Err("`old_string` is empty. To write a whole file, use write_file.".to_owned());
         }
@@ -72,7 +73,9 @@ impl Tool for ReplaceInFile {
         if target.kind == TargetKind::Missing {
             return Err(missing(&target));
         }
-        let Some(before) = look(ctx, &target, Unread::Refuse)? else { return Err(missing(&target)) };
+        let Some(before) = look(ctx, &target, Unread::Refuse)? else {
+            return Err(missing(&target));
+        };
         let (old, new) = (input.old_string.as_bytes(), input.new_string.as_bytes());
         let places = occurrences(&before.content, old);
         if places.is_empty() {
@@ -81,7 +84,8 @@ impl Tool for ReplaceInFile {
         if places.len() > 1 && !input.replace_all.unwrap_or_default() {
             return Err(format!(
                 "`old_string` occurs {} times in `{}`. Give more of the surrounding text, or set replace_all to true.",
-                places.len(), input.file_path
+                places.len(),
+                input.file_path
             ));
         }
         let grown = before.content.len() + places.len() * new.len().saturating_sub(old.len());
@@ -89,10 +93,10 @@ impl Tool for ReplaceInFile {
             return Err("The file would become larger than 32 MiB.".to_owned());
         }
         let after = replaced(&before.content, &places, old.len(), new);
-        let name = target.path.relative.as_deref().unwrap_or(&target.path.real);
-        let difference = compare(name, Some(&before.content), &after);
+        let difference = compare(&target.label(), Some(&before.content), &after);
         let success = success(&input.file_path, places.len(), &difference);
-        let edit = Edit { target, before: Some(before), after, difference, success, notes: Vec::new() };
+        let edit =
+            Edit { target, before: Some(before), after, difference, success, notes: Vec::new() };
         Ok(edit.plan("Edit", self.spec.timeout))
     }
 }
@@ -119,7 +123,9 @@ fn not_found(path: &str, content: &[u8], wanted: &str) -> String {
     let base = format!("`old_string` occurs 0 times in `{path}`.");
     let crlf = wanted.replace("\r\n", "\n").replace('\n', "\r\n");
     if wanted.contains('\n') && !occurrences(content, crlf.as_bytes()).is_empty() {
-        return format!("{base} It would occur with CRLF line endings, which this file uses: write \\r\\n at the ends of lines.");
+        return format!(
+            "{base} It would occur with CRLF line endings, which this file uses: write \\r\\n at the ends of lines."
+        );
     }
     let lf = wanted.replace("\r\n", "\n");
     if lf != wanted && !occurrences(content, lf.as_bytes()).is_empty() {
@@ -127,7 +133,9 @@ fn not_found(path: &str, content: &[u8], wanted: &str) -> String {
     }
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     if squeeze(&String::from_utf8_lossy(content)).contains(&squeeze(wanted)) {
-        return format!("{base} It would occur with other white space: compare indentation and line ends.");
+        return format!(
+            "{base} It would occur with other white space: compare indentation and line ends."
+        );
     }
     format!("{base} Read the file again; it may not hold what you expect.")
 }

@@ -3,7 +3,6 @@
 //! What confines it is said by the grant and made by `cairn-sandbox`; processes and their trees are `cairn-exec`'s work.
 
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,9 @@ use serde::Deserialize;
 
 use super::task_logs::TaskLogs;
 use crate::path::{missing, shown_name};
-use crate::{Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, resolve};
+use crate::{
+    Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, resolve,
+};
 
 #[cfg(test)]
 mod tests;
@@ -29,10 +30,7 @@ const MAX_TIMEOUT_MS: u64 = 3_600_000;
 /// Linux takes no longer single argument.
 const COMMAND_LIMIT_BYTES: usize = 128 * 1024 - 1;
 
-/// What is still in the pipe when the process ends arrives within this time (P-81).
-const DRAIN_GAP: Duration = Duration::from_millis(50);
-
-/// A child that holds the pipe and never stops writing is read no longer than this.
+/// How long the rest of the output of a command that has ended is waited for.
 const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 
 /// What a background command says at once is returned with its name.
@@ -44,6 +42,7 @@ const TITLE_LIMIT_CHARS: usize = 120;
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Input {
     /// In one short sentence, what the command is for. The user sees it.
+    #[expect(dead_code, reason = "the window reads it from the arguments")]
     description: Option<String>,
     /// The command, as typed into a shell.
     command: String,
@@ -60,7 +59,8 @@ struct Input {
 }
 
 /// Other names of fields that models know.
-const ALIASES: &[(&str, &str)] = &[("cmd", "command"), ("workdir", "cwd"), ("run_in_background", "background")];
+const ALIASES: &[(&str, &str)] =
+    &[("cmd", "command"), ("workdir", "cwd"), ("run_in_background", "background")];
 
 /// The tool.
 pub(super) struct RunShell {
@@ -100,14 +100,18 @@ impl Tool for RunShell {
             return Err("`command` contains a NUL character.".to_owned());
         }
         if input.command.len() > COMMAND_LIMIT_BYTES {
-            return Err("`command` is longer than 128 KiB. Write it to a file and run that.".to_owned());
+            return Err(
+                "`command` is longer than 128 KiB. Write it to a file and run that.".to_owned()
+            );
         }
         let requested = input.cwd.as_deref().unwrap_or(".");
         let cwd = resolve(ctx, requested)?;
         match cwd.kind {
             TargetKind::Folder => {}
             TargetKind::Missing => return Err(missing(&cwd)),
-            TargetKind::File | TargetKind::Other => return Err(format!("`{requested}` is not a folder.")),
+            TargetKind::File | TargetKind::Other => {
+                return Err(format!("`{requested}` is not a folder."));
+            }
         }
         let background = input.background.unwrap_or_default();
         let goes_on = background || input.yield_time_ms.is_some();
@@ -125,15 +129,25 @@ impl Tool for RunShell {
             writes: Vec::new(),
             command: Some(command),
         };
-        let leave_after = if background { Some(FIRST_OUTPUT) } else { input.yield_time_ms.map(Duration::from_millis) };
+        let leave_after = if background {
+            Some(FIRST_OUTPUT)
+        } else {
+            input.yield_time_ms.map(Duration::from_millis)
+        };
         let timeout = (!goes_on).then(|| Duration::from_millis(timeout_ms));
-        let action = RunCommand { command: input.command, cwd: cwd.real, leave_after, logs: self.logs.clone() };
+        let action = RunCommand {
+            command: input.command,
+            cwd: cwd.real,
+            leave_after,
+            logs: self.logs.clone(),
+        };
         Ok(Plan { effects, ordering: Ordering::Serial, timeout, action: Box::new(action) })
     }
 }
 
 fn title(command: &str) -> String {
-    let line: String = command.trim().lines().next().unwrap_or_default().chars().take(TITLE_LIMIT_CHARS).collect();
+    let line: String =
+        command.trim().lines().next().unwrap_or_default().chars().take(TITLE_LIMIT_CHARS).collect();
     let more = if line.len() < command.trim().len() { " …" } else { "" };
     format!("Run {}{more}", shown_name(line.as_ref()))
 }
@@ -169,14 +183,24 @@ impl Action for RunCommand {
             Err(error) => return Done::failed(format!("The command was not run: {error}.")),
         };
         let watched = self.watch(&running, run).await;
+        if !matches!(watched, Watched::Left) {
+            // Its output is in the result; what could not be ended stays listed.
+            run.ctx.commands.forget(running.id());
+        }
         let details = ToolDetails { confined: Some(running.confined()), ..ToolDetails::default() };
         match watched {
             Watched::Exited(status) => exited(&status, run, details),
             Watched::Stopped => Done { failed: true, details, ..Done::default() },
             Watched::Left => {
                 let task = running.id().clone();
-                let note = format!("it goes on in the background; task_id: {task}. Read it with shell_task_output, end it with shell_task_kill");
-                let details = ToolDetails { task_id: Some(task), summary: Some("in the background".to_owned()), ..details };
+                let note = format!(
+                    "it goes on in the background; task_id: {task}. Read it with shell_task_output, end it with shell_task_kill"
+                );
+                let details = ToolDetails {
+                    task_id: Some(task),
+                    summary: Some("in the background".to_owned()),
+                    ..details
+                };
                 Done { notes: vec![note], details, ..Done::default() }
             }
         }
@@ -204,8 +228,6 @@ impl RunCommand {
                 piece = next.piece() => run.output.push(&piece),
                 status = &mut exit => {
                     next.drain(run).await;
-                    // Children that outlive the command hold ports and files that nobody asked for (P-81).
-                    running.kill().await;
                     return Watched::Exited(status);
                 }
                 () = &mut leave => return Watched::Left,
@@ -218,44 +240,41 @@ impl RunCommand {
     }
 }
 
-type Piece<'r> = Pin<Box<dyn Future<Output = Option<Vec<u8>>> + Send + 'r>>;
-
-/// The next output of a command. A waiting read is kept, so that nothing is lost when something else happens first.
+/// The next output of a command, and what of it the model will have read.
 struct Next<'r> {
     running: &'r Running,
-    waiting: Option<Piece<'r>>,
+    over: bool,
     last: Vec<u8>,
 }
 
 impl<'r> Next<'r> {
     fn new(running: &'r Running) -> Self {
-        Self { running, waiting: Some(Box::pin(running.next_output())), last: Vec::new() }
+        Self { running, over: false, last: Vec::new() }
     }
 
-    /// Waits for output; never ends once there can be no more.
+    /// Waits for output; never ends once there can be no more. Nothing is lost when it is dropped while it waits.
     async fn piece(&mut self) -> Vec<u8> {
-        let piece = match &mut self.waiting {
-            Some(waiting) => waiting.await,
-            None => std::future::pending().await,
-        };
-        let Some(piece) = piece else {
-            self.waiting = None;
-            return std::future::pending().await;
-        };
-        self.waiting = Some(Box::pin(self.running.next_output()));
-        self.last.clone_from(&piece);
-        piece
+        if !self.over {
+            match self.running.next_output().await {
+                Some(piece) => {
+                    self.last.clone_from(&piece);
+                    return piece;
+                }
+                None => self.over = true,
+            }
+        }
+        std::future::pending().await
     }
 
-    /// Takes what is still on its way.
+    /// Takes what is left once the command has ended.
     async fn drain(&mut self, run: &Run<'_>) {
-        let all = async {
-            while let Ok(piece) = tokio::time::timeout(DRAIN_GAP, self.piece()).await {
+        let rest = async {
+            while let Some(piece) = self.running.next_output().await {
                 run.output.push(&piece);
             }
         };
-        // Whoever writes for longer than that after its parent has ended is about to be killed.
-        let _ = tokio::time::timeout(DRAIN_LIMIT, all).await;
+        // A command that could not be ended may hold its pipe for ever.
+        let _ = tokio::time::timeout(DRAIN_LIMIT, rest).await;
     }
 
     /// Remembers that the model has read the last piece.

@@ -48,11 +48,8 @@ impl Tool for ShellTaskKill {
     }
 
     fn prepare(&self, arguments: &str, ctx: &ToolContext) -> Result<Plan, String> {
-        let input: Input = arguments::parse(
-            arguments,
-            &self.spec.parameters,
-            &[("process_id", "task_id")],
-        )?;
+        let input: Input =
+            arguments::parse(arguments, &self.spec.parameters, &[("process_id", "task_id")])?;
         let task = TaskId::new(input.task_id);
         find(&ctx.commands, &task)?;
         let effects = CallEffects {
@@ -63,7 +60,12 @@ impl Tool for ShellTaskKill {
             command: None,
         };
         let action = KillTask { task, logs: self.logs.clone() };
-        Ok(Plan { effects, ordering: Ordering::Serial, timeout: self.spec.timeout, action: Box::new(action) })
+        Ok(Plan {
+            effects,
+            ordering: Ordering::Serial,
+            timeout: self.spec.timeout,
+            action: Box::new(action),
+        })
     }
 }
 
@@ -83,6 +85,7 @@ impl Action for KillTask {
         running.kill().await;
         self.logs.pump(&running, Duration::from_millis(50)).await;
         let part = self.logs.read(&self.task, None);
+        run.ctx.commands.forget(&self.task);
         let note = match before {
             Some(status) => format!("it had ended already; {}", ending(&status)),
             None => "ended".to_owned(),

@@ -60,7 +60,8 @@ impl Tool for ShellTaskOutput {
     }
 
     fn prepare(&self, arguments: &str, ctx: &ToolContext) -> Result<Plan, String> {
-        let input: Input = arguments::parse(arguments, &self.spec.parameters, &[("process_id", "task_id")])?;
+        let input: Input =
+            arguments::parse(arguments, &self.spec.parameters, &[("process_id", "task_id")])?;
         let task = TaskId::new(input.task_id);
         find(&ctx.commands, &task)?;
         let effects = CallEffects {
@@ -76,7 +77,12 @@ impl Tool for ShellTaskOutput {
             wait: Duration::from_millis(input.wait_ms.unwrap_or_default().min(WAIT_LIMIT_MS)),
             logs: self.logs.clone(),
         };
-        Ok(Plan { effects, ordering: Ordering::Serial, timeout: self.spec.timeout, action: Box::new(action) })
+        Ok(Plan {
+            effects,
+            ordering: Ordering::Serial,
+            timeout: self.spec.timeout,
+            action: Box::new(action),
+        })
     }
 }
 

@@ -90,7 +90,8 @@ impl TaskLogs {
     fn with<T>(&self, task: &TaskId, act: impl FnOnce(&mut Log) -> T) -> T {
         let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
         let at = logs.iter().position(|(id, _)| id == task);
-        let mut entry = at.and_then(|at| logs.remove(at)).unwrap_or_else(|| (task.clone(), Log::default()));
+        let mut entry =
+            at.and_then(|at| logs.remove(at)).unwrap_or_else(|| (task.clone(), Log::default()));
         let result = act(&mut entry.1);
         logs.push_back(entry);
         while logs.len() > TASK_LIMIT {

@@ -70,7 +70,8 @@ impl Tool for TodoWrite {
     }
 
     fn prepare(&self, arguments: &str, _: &ToolContext) -> Result<Plan, String> {
-        let input: Input = arguments::parse(arguments, &self.spec.parameters, &[("todos", "items")])?;
+        let input: Input =
+            arguments::parse(arguments, &self.spec.parameters, &[("todos", "items")])?;
         let items = checked(input.items)?;
         let effects = CallEffects {
             class: ToolClass::State,
@@ -79,13 +80,21 @@ impl Tool for TodoWrite {
             writes: Vec::new(),
             command: None,
         };
-        Ok(Plan { effects, ordering: Ordering::Serial, timeout: self.spec.timeout, action: Box::new(SetTodos { items }) })
+        Ok(Plan {
+            effects,
+            ordering: Ordering::Serial,
+            timeout: self.spec.timeout,
+            action: Box::new(SetTodos { items }),
+        })
     }
 }
 
 fn checked(given: Vec<Item>) -> Result<Vec<TodoItem>, String> {
     if given.len() > ITEM_LIMIT {
-        return Err(format!("`items` has {} tasks; at most {ITEM_LIMIT} are allowed.", given.len()));
+        return Err(format!(
+            "`items` has {} tasks; at most {ITEM_LIMIT} are allowed.",
+            given.len()
+        ));
     }
     let mut ids = HashSet::new();
     let mut items = Vec::with_capacity(given.len());
@@ -95,7 +104,9 @@ fn checked(given: Vec<Item>) -> Result<Vec<TodoItem>, String> {
             return Err(format!("`items[{index}].text` is empty."));
         }
         if text.chars().count() > TEXT_LIMIT_CHARS {
-            return Err(format!("`items[{index}].text` is longer than {TEXT_LIMIT_CHARS} characters."));
+            return Err(format!(
+                "`items[{index}].text` is longer than {TEXT_LIMIT_CHARS} characters."
+            ));
         }
         let id = item.id.unwrap_or_else(|| (index + 1).to_string());
         if !ids.insert(id.clone()) {
@@ -125,6 +136,9 @@ impl Action for SetTodos {
         let total = self.items.len();
         let finished = self.items.iter().filter(|item| item.status == TodoStatus::Done).count();
         run.port.set_todos(self.items).await;
-        Done::completed(format!("The task list has {total} tasks, {finished} done."), format!("{finished} of {total} done"))
+        Done::completed(
+            format!("The task list has {total} tasks, {finished} done."),
+            format!("{finished} of {total} done"),
+        )
     }
 }

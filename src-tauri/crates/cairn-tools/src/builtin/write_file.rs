@@ -57,7 +57,8 @@ impl Tool for WriteFile {
     }
 
     fn prepare(&self, arguments: &str, ctx: &ToolContext) -> Result<Plan, String> {
-        let input: Input = arguments::parse(arguments, &self.spec.parameters, &[("path", "file_path")])?;
+        let input: Input =
+            arguments::parse(arguments, &self.spec.parameters, &[("path", "file_path")])?;
         if input.file_path.ends_with('/') {
             return Err(format!("`{}` names a folder, not a file.", input.file_path));
         }
@@ -65,12 +66,21 @@ impl Tool for WriteFile {
             return Err("The content is larger than 32 MiB.".to_owned());
         }
         let target = resolve(ctx, &input.file_path)?;
-        let unread = if input.overwrite.unwrap_or_default() { Unread::Overwrite } else { Unread::Refuse };
-        let before = look(ctx, &target, unread)
-            .map_err(|text| if text.contains("was not read") { format!("{text} Or set overwrite to true.") } else { text })?;
+        let unread =
+            if input.overwrite.unwrap_or_default() { Unread::Overwrite } else { Unread::Refuse };
+        let before = look(ctx, &target, unread).map_err(|text| {
+            if text.contains("was not read") {
+                format!("{text} Or set overwrite to true.")
+            } else {
+                text
+            }
+        })?;
         let after = input.content.into_bytes();
-        let name = target.path.relative.as_deref().unwrap_or(&target.path.real);
-        let difference = compare(name, before.as_ref().map(|before| before.content.as_slice()), &after);
+        let difference = compare(
+            &target.label(),
+            before.as_ref().map(|before| before.content.as_slice()),
+            &after,
+        );
         let success = success(&input.file_path, before.as_ref(), &after, &difference);
         let verb = if before.is_some() { "Overwrite" } else { "Create" };
         let edit = Edit { target, before, after, difference, success, notes: Vec::new() };
@@ -80,11 +90,17 @@ impl Tool for WriteFile {
 
 fn success(path: &str, before: Option<&Before>, after: &[u8], difference: &Difference) -> String {
     let (lines, bytes) = (line_count(after), after.len());
-    let Some(before) = before else { return format!("Created `{path}` ({lines} lines, {bytes} bytes).") };
+    let Some(before) = before else {
+        return format!("Created `{path}` ({lines} lines, {bytes} bytes).");
+    };
     let head = format!("Overwrote `{path}` ({lines} lines, {bytes} bytes).");
     let diff = difference.hunks.concat();
-    if difference.unified.is_some() && before.content.len() <= SHOWN_OLD_BYTES && diff.lines().count() <= SHOWN_DIFF_LINES {
-        let diff = if diff.is_empty() { "The content is the same as before." } else { diff.as_str() };
+    if difference.unified.is_some()
+        && before.content.len() <= SHOWN_OLD_BYTES
+        && diff.lines().count() <= SHOWN_DIFF_LINES
+    {
+        let diff =
+            if diff.is_empty() { "The content is the same as before." } else { diff.as_str() };
         return format!("{head}\n{diff}");
     }
     format!("{head} +{}/-{} lines.", difference.added, difference.removed)

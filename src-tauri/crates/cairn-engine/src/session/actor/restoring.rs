@@ -1,15 +1,19 @@
 //! Rolling back and bringing back, between turns only (D-5).
 
 use cairn_protocol::{
-    ErrorCode, ErrorInfo, EventMsg, FeedItem, Message, ModelMsg, RestoreAction, RestoreId, RestoreRecord,
-    RestoreReport, RestoreRequest, Role, Sender, Text, TurnRecord,
+    ErrorCode, ErrorInfo, EventMsg, FeedItem, Message, RestoreAction, RestoreId, RestoreRecord,
+    RestoreReport, RestoreRequest, Text, TurnRecord,
 };
 
 use super::Actor;
 use crate::error::Result;
 
 impl Actor {
-    pub(super) async fn restore(&mut self, request: RestoreRequest, token: String) -> Result<RestoreReport> {
+    pub(super) async fn restore(
+        &mut self,
+        request: RestoreRequest,
+        token: String,
+    ) -> Result<RestoreReport> {
         self.must_be_idle()?;
         let request = RestoreRequest { session_id: self.record.id.clone(), ..request };
         let now = self.recorder.now();
@@ -68,16 +72,7 @@ impl Actor {
             report.turn_id,
             paths.join("\n"),
         );
-        let message = Message::model(
-            self.recorder.now(),
-            ModelMsg::Text(Text {
-                role: Role::User,
-                text,
-                sender: Some(Sender::Harness),
-                fidelity: None,
-                stop_reason: None,
-            }),
-        );
+        let message = Message::model(self.recorder.now(), Text::harness(text));
         self.recorder.record(message.clone()).await;
         if let Ok(loaded) = self.loading.get().await {
             loaded.context.observe(&std::sync::Arc::new(message));

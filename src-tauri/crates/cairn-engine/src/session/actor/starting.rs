@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cairn_protocol::{
-    ContextWindow, ErrorCode, ErrorInfo, EventMsg, Message, ModelMsg, ModelRef, SessionMeta, Text,
-    TitleSource, TurnId, strip_for_title,
+    ContextWindow, ErrorCode, ErrorInfo, EventMsg, Message, ModelRef, SessionMeta, Text,
+    TitleSource, TurnId,
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,8 @@ const TITLE_CHARS: usize = 48;
 impl Actor {
     pub(super) async fn set_model(&mut self, model: ModelRef) -> Result<()> {
         if self.running.is_some() {
-            let text = "The model can be switched between turns. Stop the turn or wait for its end.";
+            let text =
+                "The model can be switched between turns. Stop the turn or wait for its end.";
             return Err(ErrorInfo::new(ErrorCode::TurnInProgress, text));
         }
         self.engine.model_target(&model)?;
@@ -47,7 +48,7 @@ impl Actor {
             input: text.chars().take(200).collect(),
         };
         self.recorder.event_durable(begin).await?;
-        let user = Arc::new(Message::model(started_at, ModelMsg::Text(Text::user(text.clone()))));
+        let user = Arc::new(Message::model(started_at, Text::user(text.clone())));
         self.recorder.record_durable((*user).clone()).await?;
         self.record.turns = number;
         self.record.last_error = None;
@@ -67,7 +68,10 @@ impl Actor {
             self.record.model = self.engine.settings().default_model;
         }
         self.record.model.clone().ok_or_else(|| {
-            ErrorInfo::new(ErrorCode::NoModel, "No model is set up yet. Connect one, then send again.")
+            ErrorInfo::new(
+                ErrorCode::NoModel,
+                "No model is set up yet. Connect one, then send again.",
+            )
         })
     }
 
@@ -90,7 +94,7 @@ impl Actor {
             workspace: self.workspace.path.clone(),
             source: None,
         };
-        let message = Message::new(self.recorder.now(), cairn_protocol::Body::SessionMeta(meta.clone()));
+        let message = Message::meta(self.recorder.now(), meta.clone());
         if loaded.meta.is_none() {
             self.recorder.record_durable(message).await?;
         } else {
@@ -146,8 +150,11 @@ impl Actor {
 }
 
 fn title_of(text: &str) -> String {
-    let stripped = strip_for_title(text);
-    let line = stripped.lines().find(|line| !line.trim().is_empty()).unwrap_or("Untitled").trim();
+    let line = cairn_protocol::marker::strip_leading(text)
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("Untitled")
+        .trim();
     if line.chars().count() <= TITLE_CHARS {
         return line.to_owned();
     }
