@@ -58,16 +58,22 @@ impl Question {
 
     /// Adds a line `label: value`; the value is foreign and shown with nothing hidden.
     pub(crate) fn fact(mut self, label: &str, value: &str) -> Self {
-        self.paragraph();
+        self.line_break();
         self.message.push_str(&format!("{label}: {}", text::line(value)));
         self
     }
 
     /// Adds a foreign text of several lines, each marked, cut to what fits a dialog.
     pub(crate) fn quote(mut self, label: &str, value: &str) -> Self {
-        self.paragraph();
+        self.line_break();
         self.message.push_str(&format!("{label}:\n{}", text::block(value)));
         self
+    }
+
+    fn line_break(&mut self) {
+        if !self.message.is_empty() {
+            self.message.push('\n');
+        }
     }
 
     fn paragraph(&mut self) {

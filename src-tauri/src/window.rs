@@ -17,10 +17,8 @@ pub(crate) const MAIN: &str = "main";
 /// than none.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Takes away what no page of ours uses and no policy covers, before a page runs (3.12).
-const STRIP: &str = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'open', 'print']) {
-  if (name in window) Object.defineProperty(window, name, { value: undefined, writable: false, configurable: false });
-}";
+/// Runs before any script of a page (`window/before.js`).
+const BEFORE: &str = include_str!("window/before.js");
 
 /// Returns what is remembered of the window: not that it was hidden.
 pub(crate) fn kept() -> StateFlags {
@@ -34,7 +32,7 @@ pub(crate) fn open(app: &AppHandle) -> tauri::Result<()> {
     let config = config.ok_or(tauri::Error::WindowNotFound)?;
     WebviewWindowBuilder::from_config(app, config)?
         .data_directory(shell.root().join("webview"))
-        .initialization_script(STRIP)
+        .initialization_script(BEFORE)
         .on_navigation(is_own_page)
         .on_new_window(|_address, _features| NewWindowResponse::Deny)
         .on_download(|_webview, _event| false)

@@ -64,11 +64,16 @@ fn connect_model(desktop: &Desktop, app: &App<'_>, server: &ModelServer) {
 
 fn run_task(desktop: &Desktop, app: &App<'_>, server: &ModelServer, shop: &std::path::Path) {
     let page = app.page();
-    let edit = json!({"path": "price.py", "content": "PRICE = 12\n"});
+    let read = json!({"file_path": "price.py"});
+    let edit = json!({"file_path": "price.py", "old_string": "PRICE = 10", "new_string": "PRICE = 12"});
     let before = server.requests().len();
-    server.push(Reply::text_and_calls("I change the price.", [Call::json("write_file", edit)]));
-    let shell = json!({"command": "echo made by a command > made.txt", "description": "Makes a file"});
+    server.push(Reply::text_and_calls("I change the price.", [Call::json("read_file", read)]));
+    server.push(Reply::calls([Call::json("replace_in_file", edit)]));
+    let shell = json!({"command": "touch made.txt", "description": "Makes a file"});
     server.push(Reply::calls([Call::json("run_shell", shell)]));
+    // The rule that is stored then covers this one, which is not asked for.
+    let again = json!({"command": "touch made.txt more.txt", "description": "Makes another"});
+    server.push(Reply::calls([Call::json("run_shell", again)]));
     let denied = json!({"command": "rm notes.txt", "description": "Removes the notes"});
     server.push(Reply::calls([Call::json("run_shell", denied)]));
     server.push(Reply::text(["The price is ", "12 now."]));
@@ -80,7 +85,7 @@ fn run_task(desktop: &Desktop, app: &App<'_>, server: &ModelServer, shop: &std::
     desktop.shot("approval-edit");
     page.press_in("article.card button", "Allow once");
 
-    page.wait_for_text("echo made by a command");
+    page.wait_for_text("touch made.txt");
     page.press_in("article.card button", "Always allow…");
     let dialog = desktop.dialog("Always allow this?");
     desktop.shot("native-always");
@@ -93,13 +98,13 @@ fn run_task(desktop: &Desktop, app: &App<'_>, server: &ModelServer, shop: &std::
     page.press_in(".reason button", "Deny");
     page.wait_for_text("The price is 12 now.");
 
-    let requests = server.wait_for_requests(before + 4);
-    let last = requests[before + 3].body.to_string();
+    let requests = server.wait_for_requests(before + 6);
+    let last = requests[before + 5].body.to_string();
     assert!(last.contains("Keep my notes."), "the reason reached the model: {last}");
     page.find("button", "Review: Turn 1");
     desktop.shot("stone");
     assert_eq!(fs::read_to_string(shop.join("price.py")).expect("a file"), "PRICE = 12\n");
-    assert_eq!(fs::read_to_string(shop.join("made.txt")).expect("a file"), "made by a command\n");
+    assert!(shop.join("made.txt").exists() && shop.join("more.txt").exists());
     assert_eq!(fs::read_to_string(shop.join("notes.txt")).expect("a file"), "mine\n");
 }
 
@@ -113,11 +118,11 @@ fn read_and_roll_back(desktop: &Desktop, app: &App<'_>, shop: &std::path::Path) 
     page.wait_for_text("Delete. Created by this turn");
     desktop.shot("plan");
     assert_eq!(fs::read_to_string(shop.join("price.py")).expect("a file"), "PRICE = 12\n");
-    page.press("Roll back 2 files");
+    page.press("Roll back 3 files");
     page.wait_for_text("Rolled back exactly.");
     desktop.shot("rolled-back");
     assert_eq!(fs::read_to_string(shop.join("price.py")).expect("a file"), "PRICE = 10\n");
-    assert!(!shop.join("made.txt").exists());
+    assert!(!shop.join("made.txt").exists() && !shop.join("more.txt").exists());
     assert_eq!(fs::read_to_string(shop.join("notes.txt")).expect("a file"), "mine\n");
 
     page.press_in("[role=dialog] button", "Bring back");

@@ -26,7 +26,11 @@ fn collect(base: &Path, dir: &Path, lines: &mut BTreeMap<String, String>) {
         let name = path.strip_prefix(base).expect("is below").to_string_lossy().into_owned();
         let content = if meta.is_file() {
             let bytes = fs::read(&path).unwrap_or_default();
-            format!("{} {:x}", bytes.len(), bytes.iter().fold(7u64, |sum, byte| sum.wrapping_mul(31) ^ u64::from(*byte)))
+            format!(
+                "{} {:x}",
+                bytes.len(),
+                bytes.iter().fold(7u64, |sum, byte| sum.wrapping_mul(31) ^ u64::from(*byte))
+            )
         } else if meta.is_symlink() {
             fs::read_link(&path).unwrap_or_default().display().to_string()
         } else {
@@ -45,7 +49,8 @@ pub(crate) fn path(base: &Path, name: &str, expected: &Value) -> Option<String> 
     let kind = expected["kind"].as_str().expect("a kind");
     if kind == "one_of" {
         let options = expected["options"].as_array().expect("options");
-        let wrong: Vec<String> = options.iter().map_while(|option| path(base, name, option)).collect();
+        let wrong: Vec<String> =
+            options.iter().map_while(|option| path(base, name, option)).collect();
         return (wrong.len() == options.len()).then(|| wrong.join(" and "));
     }
     let place = place(base, name);
@@ -65,7 +70,8 @@ pub(crate) fn path(base: &Path, name: &str, expected: &Value) -> Option<String> 
     let meta = meta?;
     if kind == "symlink" {
         let target = fs::read_link(&place).ok()?;
-        return (target.as_os_str() != expected["target"].as_str()?).then(|| format!("{name} leads to {target:?}"));
+        return (target.as_os_str() != expected["target"].as_str()?)
+            .then(|| format!("{name} leads to {target:?}"));
     }
     if kind != "file" {
         return None;
@@ -80,12 +86,17 @@ pub(crate) fn path(base: &Path, name: &str, expected: &Value) -> Option<String> 
     }
     let content = fs::read(&place).expect("reads");
     let text = expected.get("text").and_then(Value::as_str).map(|text| text.as_bytes().to_vec());
-    let bytes = expected.get("b64").and_then(Value::as_str).map(|raw| STANDARD.decode(raw).expect("base64"));
+    let bytes = expected
+        .get("b64")
+        .and_then(Value::as_str)
+        .map(|raw| STANDARD.decode(raw).expect("base64"));
     if let Some(wanted) = text.or(bytes) {
-        return (content != wanted).then(|| format!("{name} has {:?}", String::from_utf8_lossy(&content)));
+        return (content != wanted)
+            .then(|| format!("{name} has {:?}", String::from_utf8_lossy(&content)));
     }
     let size = expected.get("size").and_then(Value::as_u64)?;
-    (content.len() as u64 != size).then(|| format!("{name} has {} bytes, not {size}", content.len()))
+    (content.len() as u64 != size)
+        .then(|| format!("{name} has {} bytes, not {size}", content.len()))
 }
 
 /// Tells whether a file is what a `fill` step makes of its name.

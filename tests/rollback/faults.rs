@@ -19,7 +19,11 @@ pub(crate) enum Fault {
     /// All operations that change something fail from this one on, counted from 0.
     KillAt(usize),
     /// Called once, after the first operation of this kind on a name that fits.
-    After { operation: &'static str, name: fn(&[u8]) -> bool, call: Option<Box<dyn FnOnce() + Send>> },
+    After {
+        operation: &'static str,
+        name: fn(&[u8]) -> bool,
+        call: Option<Box<dyn FnOnce() + Send>>,
+    },
     /// Every look at a name takes this long.
     Slow(Duration),
 }
@@ -37,7 +41,8 @@ pub(crate) struct Faults(Arc<Mutex<State>>);
 
 impl Faults {
     pub(crate) fn set(&self, fault: Fault) {
-        *self.0.lock().expect("no test panics while it holds this") = State { fault, ..State::default() };
+        *self.0.lock().expect("no test panics while it holds this") =
+            State { fault, ..State::default() };
     }
 
     /// Returns how many bytes of files were read since the fault was set.
@@ -73,7 +78,9 @@ impl Faults {
 
     fn after(&self, operation: &'static str, at: &[u8]) {
         let call = match &mut self.0.lock().expect("no test panics while it holds this").fault {
-            Fault::After { operation: own, name, call } if *own == operation && name(at) => call.take(),
+            Fault::After { operation: own, name, call } if *own == operation && name(at) => {
+                call.take()
+            }
             _ => None,
         };
         if let Some(call) = call {
@@ -110,7 +117,8 @@ impl Files for Faults {
 
     fn read(&self, dir: BorrowedFd<'_>, name: &[u8], limit: u64) -> io::Result<(Vec<u8>, Stat)> {
         let read = self.run("read", name, false, || SystemFiles.read(dir, name, limit))?;
-        self.0.lock().expect("no test panics while it holds this").bytes_read += read.0.len() as u64;
+        self.0.lock().expect("no test panics while it holds this").bytes_read +=
+            read.0.len() as u64;
         Ok(read)
     }
 
@@ -118,7 +126,13 @@ impl Files for Faults {
         self.run("read_link", name, false, || SystemFiles.read_link(dir, name))
     }
 
-    fn create(&self, dir: BorrowedFd<'_>, name: &[u8], content: &[u8], mode: u32) -> io::Result<()> {
+    fn create(
+        &self,
+        dir: BorrowedFd<'_>,
+        name: &[u8],
+        content: &[u8],
+        mode: u32,
+    ) -> io::Result<()> {
         self.run("create", name, true, || SystemFiles.create(dir, name, content, mode))
     }
 
@@ -142,7 +156,13 @@ impl Files for Faults {
         self.run("chown", name, true, || SystemFiles.chown(dir, name, uid, gid))
     }
 
-    fn rename(&self, from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new: &[u8]) -> io::Result<()> {
+    fn rename(
+        &self,
+        from: BorrowedFd<'_>,
+        name: &[u8],
+        to: BorrowedFd<'_>,
+        new: &[u8],
+    ) -> io::Result<()> {
         self.run("rename", new, true, || SystemFiles.rename(from, name, to, new))
     }
 

@@ -64,7 +64,8 @@ fn not_run(case: &Value) -> Option<&'static str> {
 
 /// Plays a case, in a process of its own when it asks for another environment or user.
 fn play(file: &Path, case: &Value) -> Result<(), String> {
-    let environment = case["setup"].as_array().into_iter().flatten().find(|step| step["op"] == "env");
+    let environment =
+        case["setup"].as_array().into_iter().flatten().find(|step| step["op"] == "env");
     let plain_user = lists(&case["expect"]["checks"], "run_as_non_root") && case::is_root();
     if (environment.is_none() && !plain_user) || std::env::var_os(ONE_CASE).is_some() {
         return std::panic::catch_unwind(|| case::play(case)).unwrap_or_else(|panic| {
@@ -73,7 +74,9 @@ fn play(file: &Path, case: &Value) -> Result<(), String> {
         });
     }
     let mut command = Command::new(std::env::current_exe().expect("has a path"));
-    command.args(["--exact", "one_case", "--nocapture"]).env(ONE_CASE, case["id"].as_str().unwrap_or(""));
+    command
+        .args(["--exact", "one_case", "--nocapture"])
+        .env(ONE_CASE, case["id"].as_str().unwrap_or(""));
     command.env("CAIRN_ROLLBACK_FIXTURE", file);
     if let Some(step) = environment {
         for (name, value) in step["set"].as_object().into_iter().flatten() {
@@ -84,7 +87,11 @@ fn play(file: &Path, case: &Value) -> Result<(), String> {
         command.uid(65534).gid(65534);
     }
     let output = command.output().map_err(|error| format!("does not start: {error}"))?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
 }
 
 /// Plays one case when this process was started for it.
@@ -115,7 +122,8 @@ fn the_cases_come_out_as_written() {
                 skipped.push(format!("{id} ({why})"));
                 continue;
             }
-            let reason = EXPECTED_FAILURES.iter().find(|(own, _)| *own == id).map(|(_, reason)| *reason);
+            let reason =
+                EXPECTED_FAILURES.iter().find(|(own, _)| *own == id).map(|(_, reason)| *reason);
             match (play(&file, &case), reason) {
                 (Ok(()), None) => passed += 1,
                 (Err(_), Some(_)) => expected += 1,
@@ -124,6 +132,10 @@ fn the_cases_come_out_as_written() {
             }
         }
     }
-    println!("{passed} passed, {expected} expected failures, {} not run: {}", skipped.len(), skipped.join(", "));
+    println!(
+        "{passed} passed, {expected} expected failures, {} not run: {}",
+        skipped.len(),
+        skipped.join(", ")
+    );
     assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
 }

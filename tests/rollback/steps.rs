@@ -23,7 +23,9 @@ pub(crate) fn place(base: &Path, text: &str) -> PathBuf {
 
 /// Returns the deterministic bytes of a `fill` step.
 pub(crate) fn filling(path: &str, size: usize) -> Vec<u8> {
-    let seed = path.bytes().fold(0x9e37_79b9_7f4a_7c15_u64, |sum, byte| sum.rotate_left(7) ^ u64::from(byte));
+    let seed = path
+        .bytes()
+        .fold(0x9e37_79b9_7f4a_7c15_u64, |sum, byte| sum.rotate_left(7) ^ u64::from(byte));
     let mut state = seed | 1;
     let mut bytes = Vec::with_capacity(size + 8);
     while bytes.len() < size {
@@ -44,7 +46,9 @@ pub(crate) fn text<'a>(step: &'a Value, key: &str) -> &'a str {
 pub(crate) fn touched(step: &Value) -> Vec<String> {
     let raw = step.get("path_b64").and_then(Value::as_str).map(|raw| format!("b64:{raw}"));
     let plain = ["path", "from", "to"].iter().filter(|key| step["op"] == "mv" || **key == "path");
-    raw.into_iter().chain(plain.filter_map(|key| step.get(*key).and_then(Value::as_str).map(str::to_owned))).collect()
+    raw.into_iter()
+        .chain(plain.filter_map(|key| step.get(*key).and_then(Value::as_str).map(str::to_owned)))
+        .collect()
 }
 
 fn put(path: &Path, content: &[u8], mode: Option<&str>) {
@@ -74,11 +78,13 @@ pub(crate) fn run(base: &Path, step: &Value) -> Result<(), String> {
             put(&path, text(step, "text").as_bytes(), mode);
         }
         "fill" => {
-            let size = step["size"].as_u64().and_then(|size| usize::try_from(size).ok()).expect("a size");
+            let size =
+                step["size"].as_u64().and_then(|size| usize::try_from(size).ok()).expect("a size");
             put(&path(), &filling(text(step, "path"), size), mode);
         }
         "append" => {
-            let mut file = fs::OpenOptions::new().append(true).create(true).open(path()).expect("opens");
+            let mut file =
+                fs::OpenOptions::new().append(true).create(true).open(path()).expect("opens");
             file.write_all(text(step, "text").as_bytes()).expect("appends");
         }
         "sub" => {
@@ -99,7 +105,11 @@ pub(crate) fn run(base: &Path, step: &Value) -> Result<(), String> {
         "utime" => {
             let seconds = step["mtime"].as_u64().expect("seconds");
             let time: SystemTime = UNIX_EPOCH + Duration::from_secs(seconds);
-            fs::File::options().write(true).open(path()).and_then(|file| file.set_modified(time)).expect("sets the time");
+            fs::File::options()
+                .write(true)
+                .open(path())
+                .and_then(|file| file.set_modified(time))
+                .expect("sets the time");
         }
         "mkfifo" => {
             let done = Command::new("mkfifo").arg(path()).status().expect("mkfifo runs");
@@ -131,7 +141,9 @@ pub(crate) fn run(base: &Path, step: &Value) -> Result<(), String> {
 /// Runs Git as the user of the case, whatever the environment of the tests.
 pub(crate) fn git_command(cwd: &Path) -> Command {
     let mut command = Command::new("git");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
+    for (name, _) in
+        std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_"))
+    {
         command.env_remove(name);
     }
     command
@@ -144,7 +156,8 @@ pub(crate) fn git_command(cwd: &Path) -> Command {
 
 fn git(base: &Path, step: &Value) {
     let cwd = base.join(step.get("cwd").and_then(Value::as_str).unwrap_or(""));
-    let args = step["args"].as_array().expect("arguments").iter().map(|arg| arg.as_str().expect("text"));
+    let args =
+        step["args"].as_array().expect("arguments").iter().map(|arg| arg.as_str().expect("text"));
     let done = git_command(&cwd).args(args).output().expect("git runs");
     assert!(done.status.success(), "{step}: {}", String::from_utf8_lossy(&done.stderr));
 }

@@ -2,8 +2,11 @@
 import { useEffect, useState } from "react";
 
 import { text } from "../text/en";
-import { type CodeRun, COLOURED_CHARACTERS, colourCode, parserOf } from "./code-highlight";
+import type { CodeRun } from "./code-highlight";
 import { IconButton } from "./icon-button";
+
+/** Longer code stays plain: parsing it would be felt. */
+const COLOURED_CHARACTERS = 60_000;
 
 export function CodeBlock({ code, language }: { code: string; language: string }) {
   const runs = useColours(code, language);
@@ -35,9 +38,13 @@ function useColours(code: string, language: string): CodeRun[] | null {
   useEffect(() => {
     if (language === "" || code.length > COLOURED_CHARACTERS) return undefined;
     let wanted = true;
-    void parserOf(language).then((parser) => {
+    const colour = async () => {
+      // Parsers are large and only colour: the text is shown without waiting for them.
+      const { colourCode, parserOf } = await import("./code-highlight");
+      const parser = await parserOf(language);
       if (wanted && parser) setMade({ code, runs: colourCode(code, parser) });
-    });
+    };
+    colour().catch(() => undefined);
     return () => {
       wanted = false;
     };

@@ -7,9 +7,6 @@ import type { Parser } from "@lezer/common";
 /** A run of text with one colour class, or a line end. */
 export type CodeRun = { text: string; className: string };
 
-/** Longer code stays plain: parsing it would be felt. */
-export const COLOURED_CHARACTERS = 60_000;
-
 const parsers = new Map<string, Promise<Parser | null>>();
 
 /** Returns the parser for a language's name or alias; null when there is none. */

@@ -2,7 +2,7 @@
 import { memo } from "react";
 
 import type { DiffLine as Line } from "../protocol";
-import { indentOf, lineText, pieces, type Span } from "./diff-highlight";
+import { indentOf, lineText, pieces, type Span } from "./diff-text";
 
 const NOTHING: readonly Span[] = [];
 

@@ -1,11 +1,12 @@
-//! Before and after a turn, an edit and a command: what changed goes to every turn that runs, with who is named for it.
+//! Before and after a turn: what changed goes to every turn that runs, with who is named for it.
+//! The hooks of edits and commands are in `capture/hooks.rs`.
 //!
 //! None of this fails a turn (I8): a capture says in its completeness what is missing.
 
+mod hooks;
+
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path};
 use std::time::{Duration, Instant};
 
 use cairn_protocol::{
@@ -16,7 +17,7 @@ use git2::ObjectType;
 use crate::Capture;
 use crate::error::{Error, Result};
 use crate::inner::{Carried, Inner};
-use crate::item::{Entry, Item, Kind, Left, StatKind, What};
+use crate::item::{Entry, Kind, Left, StatKind, What};
 use crate::manifest::{Effect, Recorded, TurnMeta};
 use crate::names;
 use crate::open_turn::{Line, OpenTurn};
@@ -33,11 +34,19 @@ const CARRIED_AT_MOST: usize = 10_000;
 const LISTED_AT_MOST: usize = 1000;
 
 impl Inner {
-    pub(crate) fn begin_turn(&mut self, session: &SessionId, turn: &TurnId, number: u32, now: Timestamp) -> Capture {
+    pub(crate) fn begin_turn(
+        &mut self,
+        session: &SessionId,
+        turn: &TurnId,
+        number: u32,
+        now: Timestamp,
+    ) -> Capture {
         let started = Instant::now();
         let mut open = OpenTurn::new(session.clone(), turn.clone(), number, now);
         // A turn of this session that was never ended is closed with what is known now.
-        if let Some(stale) = self.open.iter().find(|open| open.session == *session).map(|open| open.turn.clone()) {
+        if let Some(stale) =
+            self.open.iter().find(|open| open.session == *session).map(|open| open.turn.clone())
+        {
             self.close_turn(session, &stale, now, TurnState::Crashed);
         }
         self.carried.retain(|_, carried| carried.by_edit);
@@ -55,7 +64,13 @@ impl Inner {
             Ok(()) => completeness,
             Err(error) => not_protected(&error),
         };
-        Capture { snapshot, completeness, changes: None, paths: Vec::new(), duration: started.elapsed() }
+        Capture {
+            snapshot,
+            completeness,
+            changes: None,
+            paths: Vec::new(),
+            duration: started.elapsed(),
+        }
     }
 
     /// Looks, and makes what it found durable. `None` when only edit tools are covered.
@@ -71,11 +86,15 @@ impl Inner {
         if self.edit_only.is_some() {
             return Ok(None);
         }
-        let written = self.state.write(&mut self.objects).and_then(|snap| self.objects.flush().map(|()| snap));
+        let written = self
+            .state
+            .write(&mut self.objects)
+            .and_then(|snap| self.objects.flush().map(|()| snap));
         match written {
             Ok(snap) => {
                 // Only a cache: without it the next start reads the files again.
-                let _ = self.state.save_cache(&self.store, self.files.as_ref(), self.store_dir.as_fd());
+                let _ =
+                    self.state.save_cache(&self.store, self.files.as_ref(), self.store_dir.as_fd());
                 Ok(Some(snap))
             }
             Err(error) => {
@@ -102,7 +121,10 @@ impl Inner {
             let mut lines = Vec::new();
             for change in &changes {
                 let source = open.attribute(change);
-                if open.before.is_none() && source != ChangeSource::Agent && self.edit_only.is_none() {
+                if open.before.is_none()
+                    && source != ChangeSource::Agent
+                    && self.edit_only.is_none()
+                {
                     open.skip(change.path.clone(), "the capture before the turn failed");
                     continue;
                 }
@@ -128,7 +150,8 @@ impl Inner {
             }
             let Some(known) = self.carried.get(&path).copied() else { continue };
             let Ok(now) = self.read_path(&path, known.entry.as_ref(), true) else { continue };
-            let (pre, post) = (known.entry.and_then(|entry| entry.item()), now.and_then(|entry| entry.item()));
+            let (pre, post) =
+                (known.entry.and_then(|entry| entry.item()), now.and_then(|entry| entry.item()));
             if now.is_some_and(|entry| entry.item().is_none()) {
                 continue;
             }
@@ -143,7 +166,12 @@ impl Inner {
 
     /// Reads what is at one path, with its content into the store when `keep` is set. `None` when there is nothing; an
     /// entry without an item when it can't be covered.
-    pub(crate) fn read_path(&mut self, path: &[u8], known: Option<&Entry>, keep: bool) -> Result<Option<Entry>> {
+    pub(crate) fn read_path(
+        &mut self,
+        path: &[u8],
+        known: Option<&Entry>,
+        keep: bool,
+    ) -> Result<Option<Entry>> {
         let io = |error| Error::io(names::to_text(path), error);
         let (dir, name) = names::split(path);
         let absent = |error: &std::io::Error| {
@@ -176,7 +204,9 @@ impl Inner {
                 let oid = self.objects.put(ObjectType::Blob, &target)?;
                 entry(stat.stamp(), What::Link(oid), self.is_racy(stat.youngest()))
             }
-            StatKind::File if stat.size > limit => entry(stat.stamp(), What::Left(Left::TooBig), false),
+            StatKind::File if stat.size > limit => {
+                entry(stat.stamp(), What::Left(Left::TooBig), false)
+            }
             StatKind::File => {
                 let (content, stat) = self.files.read(dir.as_fd(), name, limit).map_err(io)?;
                 let oid = if keep {
@@ -189,165 +219,6 @@ impl Inner {
         }
     }
 
-    /// Turns a path of a tool into one of the workspace; `None` when it lies outside of it.
-    fn inside(&self, path: &Path) -> Option<Vec<u8>> {
-        let relative = if path.is_absolute() {
-            match path.strip_prefix(&self.workspace) {
-                Ok(relative) => relative.to_path_buf(),
-                // The folder may be named through a link that leads into the workspace.
-                Err(_) => {
-                    let parent = path.parent()?.canonicalize().ok()?;
-                    parent.strip_prefix(&self.workspace).ok()?.join(path.file_name()?)
-                }
-            }
-        } else {
-            path.to_path_buf()
-        };
-        let mut bytes = Vec::new();
-        for part in relative.components() {
-            match part {
-                Component::Normal(name) => bytes = names::join(&bytes, name.as_bytes()),
-                Component::CurDir => {}
-                _ => return None,
-            }
-        }
-        names::is_inside(&bytes).then_some(bytes)
-    }
-
-    fn known(&self, path: &[u8]) -> Option<Entry> {
-        match self.state.get(path) {
-            Some(entry) if entry.item().is_some() => Some(*entry),
-            _ => self.carried.get(path).and_then(|carried| carried.entry),
-        }
-    }
-
-    /// Notes what is at a path now; returns what was known of it and what it is.
-    fn note_path(&mut self, path: &[u8]) -> Result<(Option<Item>, Option<Item>, Option<i64>)> {
-        let known = self.known(path);
-        let now = self.read_path(path, known.as_ref(), true)?;
-        if let Some(Entry { what: What::Left(left), .. }) = now {
-            let text = names::to_text(path);
-            return Err(Error::Invalid(format!("{text} can't be rolled back later: {}", left.reason())));
-        }
-        let entry = now.map(|entry| Entry { ignored: known.is_some_and(|known| known.ignored), ..entry });
-        let was_known = known.is_some() || self.state.covers_folder_of(path) || self.carried.contains_key(path);
-        let covered = self.edit_only.is_none()
-            && self.state.covers_folder_of(path)
-            && !matches!(self.state.get(path).map(|entry| entry.what), Some(What::Left(Left::IgnoredFile | Left::IgnoredDir)))
-            && self.state.node(names::split(path).0).is_some();
-        if covered {
-            self.state.set(path, entry);
-        } else {
-            self.carried.insert(path.to_vec(), Carried { entry, by_edit: true });
-        }
-        let post = now.and_then(|entry| entry.item());
-        let uncovered_before =
-            matches!(self.state.get(path).map(|entry| entry.what), Some(What::Left(_))) && known.is_none();
-        let pre = if was_known && !uncovered_before { known.and_then(|entry| entry.item()) } else { post };
-        Ok((pre, post, now.map(|entry| entry.stamp.ctime)))
-    }
-
-    pub(crate) fn before_edit(&mut self, session: &SessionId, turn: &TurnId, path: &Path) -> Result<()> {
-        let Some(path) = self.inside(path) else { return Ok(()) };
-        if !self.open.iter().any(|open| open.is(session, turn)) {
-            return Err(Error::NotFound(format!("turn {turn}")));
-        }
-        let unknown = self.known(&path).is_none();
-        let left_before = matches!(self.state.get(&path).map(|entry| entry.what), Some(What::Left(_)));
-        let (mut pre, post, at) = self.note_path(&path)?;
-        if unknown && left_before {
-            // It was seen but not kept before; its first known state is this one.
-            pre = post;
-        }
-        if let Some(item) = post
-            && item.kind != Kind::Dir
-            && (pre != post || unknown || !self.objects.has_content(item.oid))
-        {
-            let _lock = self.lock()?;
-            self.objects.flush()?;
-        }
-        if pre != post {
-            self.announce(&Change { path, pre, post, at }, None)?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn after_edit(&mut self, session: &SessionId, turn: &TurnId, path: &Path) -> Result<()> {
-        let Some(path) = self.inside(path) else { return Ok(()) };
-        let Some(editor) = self.open.iter().position(|open| open.is(session, turn)) else {
-            return Err(Error::NotFound(format!("turn {turn}")));
-        };
-        // Folders that the tool made on the way belong to its edit.
-        let mut folders = Vec::new();
-        let mut dir = names::split(&path).0;
-        while !dir.is_empty() && self.known(dir).is_none() && self.state.node(dir).is_none() {
-            folders.push(dir.to_vec());
-            dir = names::split(dir).0;
-        }
-        for dir in folders.into_iter().rev() {
-            if self.state.covers_folder_of(&dir) || self.edit_only.is_some() {
-                let (pre, post, at) = self.note_path(&dir)?;
-                if pre != post {
-                    self.announce(&Change { path: dir, pre, post, at }, Some(editor))?;
-                }
-            }
-        }
-        let (pre, post, at) = match self.note_path(&path) {
-            Err(Error::Invalid(reason)) => {
-                if let Some(open) = self.open.get_mut(editor) {
-                    open.skip(path, &reason);
-                }
-                return Ok(());
-            }
-            other => other?,
-        };
-        if pre != post {
-            self.announce(&Change { path, pre, post, at }, Some(editor))?;
-        }
-        Ok(())
-    }
-
-    /// Hands one change to all turns that run. `editor` is the turn whose edit tool made it.
-    fn announce(&mut self, change: &Change, editor: Option<usize>) -> Result<()> {
-        for (index, open) in self.open.iter_mut().enumerate() {
-            let source = match editor {
-                Some(editor) if editor == index => ChangeSource::Agent,
-                Some(_) => {
-                    open.foreign.insert(change.path.clone());
-                    ChangeSource::Outside
-                }
-                None => open.attribute(change),
-            };
-            open.push(&change.path, change.pre, change.post, source);
-            open.note(self.files.as_ref(), self.store_dir.as_fd(), &[line(change, source)])?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn before_command(&mut self, session: &SessionId, turn: &TurnId) {
-        self.look_if_cheap();
-        let now = self.file_time();
-        if let Some(open) = self.open.iter_mut().find(|open| open.is(session, turn)) {
-            open.open_window(now);
-            // Without the line a crash would leave the command's changes unnamed; the command runs all the same.
-            let _ = open.note(self.files.as_ref(), self.store_dir.as_fd(), &[Line::WindowOpened]);
-        }
-    }
-
-    pub(crate) fn after_command(&mut self, session: &SessionId, turn: &TurnId) {
-        self.look_if_cheap();
-        let now = self.file_time();
-        let cheap = self.last_scan <= CHEAP_SCAN;
-        if let Some(open) = self.open.iter_mut().find(|open| open.is(session, turn)) {
-            open.close_window(now);
-            if cheap {
-                open.scanned();
-            }
-            // As above.
-            let _ = open.note(self.files.as_ref(), self.store_dir.as_fd(), &[Line::WindowClosed]);
-        }
-    }
-
     fn look_if_cheap(&mut self) {
         if self.last_scan <= CHEAP_SCAN && self.look().is_err() {
             // The scan at the end of the turn says what is wrong.
@@ -355,7 +226,12 @@ impl Inner {
         }
     }
 
-    pub(crate) fn end_turn(&mut self, session: &SessionId, turn: &TurnId, now: Timestamp) -> Capture {
+    pub(crate) fn end_turn(
+        &mut self,
+        session: &SessionId,
+        turn: &TurnId,
+        now: Timestamp,
+    ) -> Capture {
         self.close_turn(session, turn, now, TurnState::Closed)
     }
 
@@ -392,12 +268,24 @@ impl Inner {
         if let Err(error) = self.record_turn(session, meta) {
             completeness = not_protected(&error);
         }
-        Capture { snapshot, completeness, changes: Some(summary), paths, duration: started.elapsed() }
+        Capture {
+            snapshot,
+            completeness,
+            changes: Some(summary),
+            paths,
+            duration: started.elapsed(),
+        }
     }
 
     fn record_turn(&mut self, session: &SessionId, meta: TurnMeta) -> Result<()> {
         let _lock = self.lock()?;
-        let record = self.load_session(session)?;
+        let record = match self.load_session(session) {
+            Err(Error::Damaged(reason)) => {
+                self.set_aside(&reason)?;
+                return Err(Error::Damaged(reason));
+            }
+            other => other?,
+        };
         record.turns.retain(|turn| turn.meta.turn != meta.turn);
         record.turns.push(Recorded::new(meta));
         if let Err(error) = self.publish(session) {
@@ -417,7 +305,8 @@ impl Inner {
         state: TurnState,
     ) -> TurnMeta {
         let mut skipped = open.skipped();
-        let listed = |path: &str, list: &[SkippedPath]| list.iter().any(|skipped| skipped.path == path);
+        let listed =
+            |path: &str, list: &[SkippedPath]| list.iter().any(|skipped| skipped.path == path);
         for (path, left) in self.state.left_out().into_iter().take(LISTED_AT_MOST) {
             let path = names::to_text(&path);
             if !listed(&path, &skipped) {
@@ -469,6 +358,7 @@ fn shown(path: &[u8], left: Left) -> Vec<u8> {
 }
 
 fn not_protected(error: &Error) -> Completeness {
-    let cause = std::error::Error::source(error).map(|source| format!(" ({source})")).unwrap_or_default();
+    let cause =
+        std::error::Error::source(error).map(|source| format!(" ({source})")).unwrap_or_default();
     Completeness::NotProtected { reason: format!("the capture failed: {error}{cause}") }
 }

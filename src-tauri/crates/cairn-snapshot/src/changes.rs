@@ -1,8 +1,8 @@
 //! Turns and their changes as the window shows them, from what is recorded.
 
 use cairn_protocol::{
-    ChangeKind, ChangeSource, ChangeSummary, ChangedFile, RestoreRecord, SessionId, SnapshotId, Standing, TurnChanges,
-    TurnId, TurnRecord, TurnState,
+    ChangeKind, ChangeSource, ChangeSummary, ChangedFile, RestoreRecord, SessionId, SnapshotId,
+    Standing, TurnChanges, TurnId, TurnRecord, TurnState,
 };
 
 use crate::diff::line_counts;
@@ -56,10 +56,15 @@ pub(crate) fn kind(before: Option<Item>, after: Option<Item>) -> Option<ChangeKi
 fn shown(meta: &TurnMeta) -> impl Iterator<Item = &Effect> {
     meta.effects.iter().enumerate().filter_map(|(index, effect)| {
         let dir = |item: Option<Item>| item.is_none_or(|item| item.kind == Kind::Dir);
-        let only_dir = dir(effect.before()) && dir(effect.after()) && effect.before().is_some() != effect.after().is_some();
+        let only_dir = dir(effect.before())
+            && dir(effect.after())
+            && effect.before().is_some() != effect.after().is_some();
         // Sorted by bytes, what is below a folder need not follow it directly: `a`, `a-b`, `a/c`.
-        let below = || meta.effects[index + 1..].iter().take_while(|next| next.path.starts_with(&effect.path));
-        (!only_dir || !below().any(|next| names::is_below(&next.path, &effect.path))).then_some(effect)
+        let below = || {
+            meta.effects[index + 1..].iter().take_while(|next| next.path.starts_with(&effect.path))
+        };
+        (!only_dir || !below().any(|next| names::is_below(&next.path, &effect.path)))
+            .then_some(effect)
     })
 }
 
@@ -80,7 +85,8 @@ fn id(meta: &TurnMeta, effect: &Effect) -> EffectId {
 
 fn record(meta: &TurnMeta, session: &Session) -> TurnRecord {
     let undone = session.standing();
-    let own: Vec<&Effect> = shown(meta).filter(|effect| effect.source() != ChangeSource::Outside).collect();
+    let own: Vec<&Effect> =
+        shown(meta).filter(|effect| effect.source() != ChangeSource::Outside).collect();
     let rolled_back = own.iter().filter(|effect| undone.contains_key(&id(meta, effect))).count();
     let standing = match rolled_back {
         0 => Standing::Active,
@@ -103,10 +109,12 @@ fn record(meta: &TurnMeta, session: &Session) -> TurnRecord {
 
 fn changed_file(meta: &TurnMeta, effect: &Effect, session: &Session) -> Option<ChangedFile> {
     let (before, after) = (effect.before(), effect.after());
-    let size = |item: Option<Item>| item.filter(|item| item.kind != Kind::Dir).map(|item| item.size);
+    let size =
+        |item: Option<Item>| item.filter(|item| item.kind != Kind::Dir).map(|item| item.size);
     let moved = |old: Item| {
         let gone = |other: &&Effect| {
-            other.after().is_none() && other.before().is_some_and(|before| before.same_content(&old))
+            other.after().is_none()
+                && other.before().is_some_and(|before| before.same_content(&old))
         };
         meta.effects.iter().find(gone).map(|other| names::to_text(&other.path))
     };
@@ -127,7 +135,12 @@ fn changed_file(meta: &TurnMeta, effect: &Effect, session: &Session) -> Option<C
 
 impl Inner {
     pub(crate) fn turns(&mut self, session: &SessionId) -> Result<Vec<TurnRecord>> {
-        let open: Vec<TurnMeta> = self.open.iter().filter(|open| open.session == *session).map(|open| open.meta()).collect();
+        let open: Vec<TurnMeta> = self
+            .open
+            .iter()
+            .filter(|open| open.session == *session)
+            .map(|open| open.meta())
+            .collect();
         let record_of = self.load_session(session)?;
         let all = record_of.turns.iter().map(|turn| &turn.meta).chain(&open);
         Ok(all.map(|meta| record(meta, record_of)).collect())
@@ -163,7 +176,9 @@ impl Inner {
         }
         let record_of = self.load_session(session)?;
         Ok(TurnChanges {
-            files: shown(&meta).filter_map(|effect| changed_file(&meta, effect, record_of)).collect(),
+            files: shown(&meta)
+                .filter_map(|effect| changed_file(&meta, effect, record_of))
+                .collect(),
             skipped: meta.skipped.clone(),
             turn: record(&meta, record_of),
         })

@@ -4,7 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use cairn_protocol::{DiffContent, DiffHunk, DiffLine, FileDiff, LineKind, LineRun, SessionId, TurnId};
+use cairn_protocol::{
+    DiffContent, DiffHunk, DiffLine, FileDiff, LineKind, LineRun, SessionId, TurnId,
+};
 use similar::{ChangeTag, DiffOp, TextDiff};
 
 use crate::error::{Error, Result};
@@ -78,8 +80,15 @@ pub(crate) fn compare(old: &[u8], new: &[u8], from_hunk: usize) -> DiffContent {
     DiffContent::Text { hunks, truncated }
 }
 
-fn hunk(diff: &TextDiff<'_, '_, [u8]>, group: &[DiffOp], old: &[&[u8]], deadline: Instant) -> DiffHunk {
-    let start = |range: std::ops::Range<usize>, total: usize| if total == 0 { 0 } else { number(range.start) };
+fn hunk(
+    diff: &TextDiff<'_, '_, [u8]>,
+    group: &[DiffOp],
+    old: &[&[u8]],
+    deadline: Instant,
+) -> DiffHunk {
+    let start = |range: std::ops::Range<usize>, total: usize| {
+        if total == 0 { 0 } else { number(range.start) }
+    };
     let first = group.first().map_or((0..0, 0..0), |op| (op.old_range(), op.new_range()));
     let mut lines = Vec::new();
     for op in group {
@@ -87,7 +96,12 @@ fn hunk(diff: &TextDiff<'_, '_, [u8]>, group: &[DiffOp], old: &[&[u8]], deadline
         let plain = matches!(op, DiffOp::Equal { .. }) || long || Instant::now() > deadline;
         if plain {
             lines.extend(diff.iter_changes(op).map(|change| {
-                line(change.tag(), change.old_index(), change.new_index(), &[(false, change.value())])
+                line(
+                    change.tag(),
+                    change.old_index(),
+                    change.new_index(),
+                    &[(false, change.value())],
+                )
             }));
         } else {
             let marked = diff.iter_inline_changes_deadline(op, Some(deadline));
@@ -108,7 +122,12 @@ fn number(index: usize) -> u32 {
     u32::try_from(index + 1).unwrap_or(u32::MAX)
 }
 
-fn line(tag: ChangeTag, old: Option<usize>, new: Option<usize>, values: &[(bool, &[u8])]) -> DiffLine {
+fn line(
+    tag: ChangeTag,
+    old: Option<usize>,
+    new: Option<usize>,
+    values: &[(bool, &[u8])],
+) -> DiffLine {
     let kind = match tag {
         ChangeTag::Equal => LineKind::Context,
         ChangeTag::Insert => LineKind::Added,
@@ -133,19 +152,33 @@ fn line(tag: ChangeTag, old: Option<usize>, new: Option<usize>, values: &[(bool,
 
 /// The nearest line above that starts at the margin, as Git titles a hunk.
 fn heading(old: &[&[u8]], before: usize) -> String {
-    let begins = |line: &&&[u8]| line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$' | b'#'));
+    let begins = |line: &&&[u8]| {
+        line.first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$' | b'#'))
+    };
     let line = old[..before.min(old.len())].iter().rev().take(2000).find(begins);
-    line.map_or_else(String::new, |line| String::from_utf8_lossy(line).trim_end().chars().take(80).collect())
+    line.map_or_else(String::new, |line| {
+        String::from_utf8_lossy(line).trim_end().chars().take(80).collect()
+    })
 }
 
 impl Inner {
-    pub(crate) fn diff(&mut self, session: &SessionId, turn: &TurnId, path: &str, from_hunk: u32) -> Result<FileDiff> {
-        let bytes = names::from_text(path).ok_or_else(|| Error::Invalid(format!("{path} is not a path of the workspace")))?;
+    pub(crate) fn diff(
+        &mut self,
+        session: &SessionId,
+        turn: &TurnId,
+        path: &str,
+        from_hunk: u32,
+    ) -> Result<FileDiff> {
+        let bytes = names::from_text(path)
+            .ok_or_else(|| Error::Invalid(format!("{path} is not a path of the workspace")))?;
         let meta = self.turn_of(session, turn)?;
         let effect = meta.effects.iter().find(|effect| effect.path == bytes);
-        let effect = effect.ok_or_else(|| Error::NotFound(format!("a change of {path} in turn {turn}")))?;
+        let effect =
+            effect.ok_or_else(|| Error::NotFound(format!("a change of {path} in turn {turn}")))?;
         let (before, after) = (effect.before(), effect.after());
-        let kind = changes::kind(before, after).ok_or_else(|| Error::NotFound(format!("a change of {path}")))?;
+        let kind = changes::kind(before, after)
+            .ok_or_else(|| Error::NotFound(format!("a change of {path}")))?;
         Ok(FileDiff {
             path: path.to_owned(),
             kind,
@@ -155,7 +188,12 @@ impl Inner {
         })
     }
 
-    fn content(&self, before: Option<Item>, after: Option<Item>, from_hunk: u32) -> Result<DiffContent> {
+    fn content(
+        &self,
+        before: Option<Item>,
+        after: Option<Item>,
+        from_hunk: u32,
+    ) -> Result<DiffContent> {
         let mut sides = [Vec::new(), Vec::new()];
         for (side, item) in sides.iter_mut().zip([before, after]) {
             let Some(item) = item.filter(|item| item.kind != Kind::Dir) else { continue };
@@ -164,7 +202,11 @@ impl Inner {
             }
             match self.objects.read(item.oid)? {
                 Some(content) => *side = content,
-                None => return Ok(DiffContent::Missing { reason: "its content was not kept".to_owned() }),
+                None => {
+                    return Ok(DiffContent::Missing {
+                        reason: "its content was not kept".to_owned(),
+                    });
+                }
             }
         }
         Ok(compare(&sides[0], &sides[1], usize::try_from(from_hunk).unwrap_or(usize::MAX)))

@@ -25,7 +25,8 @@ pub trait Files: Send + Sync {
     /// Reads the target of a link.
     fn read_link(&self, dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<Vec<u8>>;
     /// Makes a file that must not exist, with exactly this mode. It is not synced.
-    fn create(&self, dir: BorrowedFd<'_>, name: &[u8], content: &[u8], mode: u32) -> io::Result<()>;
+    fn create(&self, dir: BorrowedFd<'_>, name: &[u8], content: &[u8], mode: u32)
+    -> io::Result<()>;
     /// Adds to the end of a file, which is made with mode 600 when absent. It is not synced.
     fn append(&self, dir: BorrowedFd<'_>, name: &[u8], content: &[u8]) -> io::Result<()>;
     /// Makes a symbolic link.
@@ -37,7 +38,13 @@ pub trait Files: Send + Sync {
     /// Gives a file to an owner and a group.
     fn chown(&self, dir: BorrowedFd<'_>, name: &[u8], uid: u32, gid: u32) -> io::Result<()>;
     /// Moves a name, over what is there.
-    fn rename(&self, from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new: &[u8]) -> io::Result<()>;
+    fn rename(
+        &self,
+        from: BorrowedFd<'_>,
+        name: &[u8],
+        to: BorrowedFd<'_>,
+        new: &[u8],
+    ) -> io::Result<()>;
     /// Removes a name that is not a folder.
     fn unlink(&self, dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<()>;
     /// Removes an empty folder.

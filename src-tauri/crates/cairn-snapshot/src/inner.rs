@@ -214,7 +214,9 @@ impl Inner {
     /// How much is covered at present.
     pub(crate) fn completeness(&mut self) -> Completeness {
         if let Some(damage) = self.damaged.as_ref().filter(|_| !self.damage_told) {
-            let reason = format!("earlier turns can't be rolled back: the snapshot store was damaged ({damage})");
+            let reason = format!(
+                "earlier turns can't be rolled back: the snapshot store was damaged ({damage})"
+            );
             self.damage_told = true;
             return Completeness::Partly { skipped: 0, reason };
         }
@@ -238,7 +240,11 @@ impl Inner {
     }
 }
 
-fn open_objects(store: &Path, files: &Arc<dyn Files>, dir: &Arc<OwnedFd>) -> Result<(Objects, Option<String>)> {
+fn open_objects(
+    store: &Path,
+    files: &Arc<dyn Files>,
+    dir: &Arc<OwnedFd>,
+) -> Result<(Objects, Option<String>)> {
     match Objects::open(store, Arc::clone(files), Arc::clone(dir)) {
         Ok(objects) => Ok((objects, None)),
         Err(Error::Damaged(reason)) => {
@@ -249,7 +255,11 @@ fn open_objects(store: &Path, files: &Arc<dyn Files>, dir: &Arc<OwnedFd>) -> Res
     }
 }
 
-fn replace_repository(store: &Path, files: &Arc<dyn Files>, dir: &Arc<OwnedFd>) -> Result<(Objects, String)> {
+fn replace_repository(
+    store: &Path,
+    files: &Arc<dyn Files>,
+    dir: &Arc<OwnedFd>,
+) -> Result<(Objects, String)> {
     let place = format!("damaged-{}", uuid::Uuid::new_v4().simple());
     let error = |error| Error::io("the snapshot store", error);
     fs::rename(store.join("git"), store.join(&place)).map_err(error)?;
@@ -275,7 +285,8 @@ fn unsafe_root(workspace: &Path, store: &Path, home: Option<&Path>) -> Option<St
         }
         let wide = ["Desktop", "Documents", "Downloads", "Library", "OneDrive"];
         if workspace.parent() == Some(home.as_path())
-            && let Some(name) = wide.iter().find(|name| workspace.file_name() == Some(name.as_ref()))
+            && let Some(name) =
+                wide.iter().find(|name| workspace.file_name() == Some(name.as_ref()))
         {
             return Some(format!("the workspace is your {name} folder"));
         }

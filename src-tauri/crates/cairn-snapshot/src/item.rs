@@ -119,7 +119,13 @@ impl Stat {
         // A folder's size and times move with its names, which are compared one by one.
         match self.kind {
             StatKind::Dir => Stamp { mode: self.mode, size: 0, mtime: 0, ctime: 0, ino: self.ino },
-            _ => Stamp { mode: self.mode, size: self.size, mtime: self.mtime, ctime: self.ctime, ino: self.ino },
+            _ => Stamp {
+                mode: self.mode,
+                size: self.size,
+                mtime: self.mtime,
+                ctime: self.ctime,
+                ino: self.ino,
+            },
         }
     }
 
@@ -188,9 +194,13 @@ impl Entry {
     /// The identity, when it is covered.
     pub(crate) fn item(&self) -> Option<Item> {
         match self.what {
-            What::File(oid) => Some(Item { kind: Kind::File, mode: self.stamp.mode, size: self.stamp.size, oid }),
+            What::File(oid) => {
+                Some(Item { kind: Kind::File, mode: self.stamp.mode, size: self.stamp.size, oid })
+            }
             What::Link(oid) => Some(Item { kind: Kind::Link, mode: 0, size: self.stamp.size, oid }),
-            What::Dir => Some(Item { kind: Kind::Dir, mode: self.stamp.mode, size: 0, oid: Oid::ZERO_SHA1 }),
+            What::Dir => {
+                Some(Item { kind: Kind::Dir, mode: self.stamp.mode, size: 0, oid: Oid::ZERO_SHA1 })
+            }
             What::Left(_) => None,
         }
     }

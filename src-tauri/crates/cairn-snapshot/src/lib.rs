@@ -43,8 +43,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cairn_protocol::{
-    ChangeSummary, Completeness, FileDiff, RestoreId, RestorePlan, RestoreRecord, RestoreReport, RestoreRequest,
-    SessionId, SnapshotId, Timestamp, TurnChanges, TurnId, TurnRecord,
+    ChangeSummary, Completeness, FileDiff, RestoreId, RestorePlan, RestoreRecord, RestoreReport,
+    RestoreRequest, SessionId, SnapshotId, Timestamp, TurnChanges, TurnId, TurnRecord,
 };
 
 pub use error::Error;
@@ -112,7 +112,13 @@ impl Snapshots {
     }
 
     /// Captures the state before a turn. The first time this reads the whole workspace.
-    pub fn begin_turn(&self, session: &SessionId, turn: &TurnId, number: u32, now: Timestamp) -> Capture {
+    pub fn begin_turn(
+        &self,
+        session: &SessionId,
+        turn: &TurnId,
+        number: u32,
+        now: Timestamp,
+    ) -> Capture {
         self.inner().begin_turn(session, turn, number, now)
     }
 
@@ -157,7 +163,13 @@ impl Snapshots {
     }
 
     /// Returns the difference that a turn made to a path, from a hunk on (counted from 0).
-    pub fn diff(&self, session: &SessionId, turn: &TurnId, path: &str, from_hunk: u32) -> Result<FileDiff> {
+    pub fn diff(
+        &self,
+        session: &SessionId,
+        turn: &TurnId,
+        path: &str,
+        from_hunk: u32,
+    ) -> Result<FileDiff> {
         self.inner().diff(session, turn, path, from_hunk)
     }
 
@@ -167,13 +179,23 @@ impl Snapshots {
     }
 
     /// Does what the plan with this token said. Fails with [`Error::Stale`] when the files have changed since.
-    pub fn restore(&self, request: &RestoreRequest, token: &str, now: Timestamp) -> Result<RestoreReport> {
+    pub fn restore(
+        &self,
+        request: &RestoreRequest,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<RestoreReport> {
         self.inner().restore(request, token, now)
     }
 
     /// Takes a restore back: the one named, else the latest that still holds. What the user did since is kept by the
     /// same rules as in a restore.
-    pub fn bring_back(&self, session: &SessionId, restore: Option<&RestoreId>, now: Timestamp) -> Result<RestoreReport> {
+    pub fn bring_back(
+        &self,
+        session: &SessionId,
+        restore: Option<&RestoreId>,
+        now: Timestamp,
+    ) -> Result<RestoreReport> {
         self.inner().bring_back(session, restore, now)
     }
 

@@ -8,7 +8,8 @@ use std::fs;
 use std::os::fd::AsFd;
 
 use cairn_protocol::{
-    ChangeSource, Completeness, RestoreId, RestoreReport, SessionId, SkippedPath, Timestamp, TurnId, TurnState,
+    ChangeSource, Completeness, RestoreId, RestoreReport, SessionId, SkippedPath, Timestamp,
+    TurnId, TurnState,
 };
 use git2::{ObjectType, Oid};
 use serde::{Deserialize, Serialize};
@@ -176,7 +177,12 @@ impl Session {
 fn ref_name(session: &SessionId) -> Result<String> {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let oid = hash(ObjectType::Blob, session.as_str().as_bytes())?;
-    Ok(oid.as_bytes().iter().take(12).map(|byte| char::from(DIGITS[usize::from(byte & 31)])).collect())
+    Ok(oid
+        .as_bytes()
+        .iter()
+        .take(12)
+        .map(|byte| char::from(DIGITS[usize::from(byte & 31)]))
+        .collect())
 }
 
 fn damaged(what: &str) -> Error {
@@ -226,7 +232,9 @@ impl Inner {
             };
             self.sessions.insert(session.clone(), read);
         }
-        self.sessions.get_mut(session).ok_or_else(|| Error::Internal("a session went missing".into()))
+        self.sessions
+            .get_mut(session)
+            .ok_or_else(|| Error::Internal("a session went missing".into()))
     }
 
     /// Writes a session's record and everything that was added to the store before, durably.
@@ -240,7 +248,11 @@ impl Inner {
                 None => write_turn(objects, &turn.meta)?,
             };
             turn.tree = Some(oid);
-            turns.push(TreeEntry { name: names::component(turn.meta.turn.as_str()).into(), mode: TREE_MODE, oid });
+            turns.push(TreeEntry {
+                name: names::component(turn.meta.turn.as_str()).into(),
+                mode: TREE_MODE,
+                oid,
+            });
         }
         let mut restores = Vec::new();
         for restore in &mut record.restores {
@@ -254,9 +266,21 @@ impl Inner {
         }
         let label = SessionLabel { version: VERSION, session: session.clone() };
         let entries = vec![
-            TreeEntry { name: b"session".to_vec(), mode: BLOB_MODE, oid: put_json(objects, &label)? },
-            TreeEntry { name: b"turns".to_vec(), mode: TREE_MODE, oid: tree::write(objects, turns)? },
-            TreeEntry { name: b"restores".to_vec(), mode: TREE_MODE, oid: tree::write(objects, restores)? },
+            TreeEntry {
+                name: b"session".to_vec(),
+                mode: BLOB_MODE,
+                oid: put_json(objects, &label)?,
+            },
+            TreeEntry {
+                name: b"turns".to_vec(),
+                mode: TREE_MODE,
+                oid: tree::write(objects, turns)?,
+            },
+            TreeEntry {
+                name: b"restores".to_vec(),
+                mode: TREE_MODE,
+                oid: tree::write(objects, restores)?,
+            },
         ];
         let tree = tree::write(objects, entries)?;
         let who = "Cairn <cairn@localhost> 0 +0000";
@@ -284,17 +308,20 @@ impl Inner {
         work().map_err(|error| Error::io("the snapshot store", error))
     }
 
-    /// Reads every session of the store, to find out whether it is whole.
-    pub(crate) fn check_sessions(&mut self) -> Result<()> {
+    /// Looks at the manifest of every session, to find out whether the store is whole. Their turns are read when asked
+    /// for.
+    pub(crate) fn check_sessions(&self) -> Result<()> {
         let folder = self.store.join("git/refs/agent");
-        for entry in fs::read_dir(folder).map_err(|error| Error::io("the snapshot store", error))?.flatten() {
+        for entry in
+            fs::read_dir(folder).map_err(|error| Error::io("the snapshot store", error))?.flatten()
+        {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with("tmp_") {
                 continue;
             }
             let commit = self.read_ref(&name)?.ok_or_else(|| damaged("a ref"))?;
-            let (label, session) = read_session(&self.objects, commit)?;
-            self.sessions.insert(label, session);
+            let label = member(&self.objects, manifest_tree(&self.objects, commit)?, b"session")?;
+            read_json::<SessionLabel>(&self.objects, label)?;
         }
         Ok(())
     }
@@ -306,21 +333,31 @@ fn put_json(objects: &mut Objects, value: &impl Serialize) -> Result<Oid> {
 }
 
 fn contents(objects: &mut Objects, items: impl Iterator<Item = Option<Item>>) -> Result<Oid> {
-    let oids: BTreeSet<Oid> = items.flatten().map(|item| item.oid).filter(|oid| !oid.is_zero()).collect();
-    let entry = |oid: &Oid| TreeEntry { name: oid.to_string().into_bytes(), mode: BLOB_MODE, oid: *oid };
+    let oids: BTreeSet<Oid> =
+        items.flatten().map(|item| item.oid).filter(|oid| !oid.is_zero()).collect();
+    let entry =
+        |oid: &Oid| TreeEntry { name: oid.to_string().into_bytes(), mode: BLOB_MODE, oid: *oid };
     tree::write(objects, oids.iter().map(entry).collect())
 }
 
 fn write_turn(objects: &mut Objects, meta: &TurnMeta) -> Result<Oid> {
-    let mut entries = vec![TreeEntry { name: b"m".to_vec(), mode: BLOB_MODE, oid: put_json(objects, meta)? }];
+    let mut entries =
+        vec![TreeEntry { name: b"m".to_vec(), mode: BLOB_MODE, oid: put_json(objects, meta)? }];
     for (name, snap) in [("b", meta.before), ("a", meta.after)] {
         let Some(snap) = snap else { continue };
-        for (ending, mode, oid) in [("", TREE_MODE, snap.tree), ("i", TREE_MODE, snap.ignored), ("m", BLOB_MODE, snap.meta)]
-        {
+        for (ending, mode, oid) in [
+            ("", TREE_MODE, snap.tree),
+            ("i", TREE_MODE, snap.ignored),
+            ("m", BLOB_MODE, snap.meta),
+        ] {
             entries.push(TreeEntry { name: format!("{name}{ending}").into_bytes(), mode, oid });
         }
     }
-    let items = meta.effects.iter().flat_map(|effect| &effect.deltas).flat_map(|delta| [delta.pre, delta.post]);
+    let items = meta
+        .effects
+        .iter()
+        .flat_map(|effect| &effect.deltas)
+        .flat_map(|delta| [delta.pre, delta.post]);
     let oid = contents(objects, items)?;
     entries.push(TreeEntry { name: b"x".to_vec(), mode: TREE_MODE, oid });
     tree::write(objects, entries)
@@ -337,10 +374,15 @@ fn write_restore(objects: &mut Objects, meta: &RestoreMeta) -> Result<Oid> {
     tree::write(objects, entries)
 }
 
-fn read_session(objects: &Objects, commit: Oid) -> Result<(SessionId, Session)> {
+fn manifest_tree(objects: &Objects, commit: Oid) -> Result<Oid> {
     let bytes = objects.read(commit)?.ok_or_else(|| damaged("a manifest"))?;
-    let tree = std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_prefix("tree ")).and_then(|text| text.get(..40));
-    let tree = tree.and_then(|text| Oid::from_str(text).ok()).ok_or_else(|| damaged("a manifest"))?;
+    let text = std::str::from_utf8(&bytes).ok().and_then(|text| text.strip_prefix("tree "));
+    let tree = text.and_then(|text| text.get(..40)).and_then(|text| Oid::from_str(text).ok());
+    tree.ok_or_else(|| damaged("a manifest"))
+}
+
+fn read_session(objects: &Objects, commit: Oid) -> Result<(SessionId, Session)> {
+    let tree = manifest_tree(objects, commit)?;
     let mut session = Session { commit: Some(commit), ..Session::default() };
     let mut label = None;
     for entry in tree::read(objects, tree)? {
@@ -368,7 +410,11 @@ fn read_session(objects: &Objects, commit: Oid) -> Result<(SessionId, Session)> 
 
 fn member(objects: &Objects, tree: Oid, name: &[u8]) -> Result<Oid> {
     let entries = tree::read(objects, tree)?;
-    entries.into_iter().find(|entry| entry.name == name).map(|entry| entry.oid).ok_or_else(|| damaged("a record"))
+    entries
+        .into_iter()
+        .find(|entry| entry.name == name)
+        .map(|entry| entry.oid)
+        .ok_or_else(|| damaged("a record"))
 }
 
 fn read_json<T: for<'de> Deserialize<'de>>(objects: &Objects, oid: Oid) -> Result<T> {

@@ -40,19 +40,27 @@ pub(crate) fn take_back(
         return Ok(Verdict::Becomes(before));
     }
     Ok(match (before, after, now) {
-        (Some(b), Some(a), Some(n)) if b.kind == Kind::File && a.kind == Kind::File && n.kind == Kind::File => {
+        (Some(b), Some(a), Some(n))
+            if b.kind == Kind::File && a.kind == Kind::File && n.kind == Kind::File =>
+        {
             return files(b, a, n, read);
         }
-        (Some(b), Some(a), Some(n)) if b.kind == Kind::Dir && a.kind == Kind::Dir && n.kind == Kind::Dir => {
+        (Some(b), Some(a), Some(n))
+            if b.kind == Kind::Dir && a.kind == Kind::Dir && n.kind == Kind::Dir =>
+        {
             match mode(b.mode, a.mode, n.mode) {
                 Some(mode) if mode != n.mode => Verdict::Becomes(Some(Item { mode, ..n })),
                 Some(_) => Verdict::Same,
                 None => Verdict::Keep("you changed its mode since"),
             }
         }
-        (None, Some(a), Some(n)) if a.kind == Kind::Dir && n.kind == Kind::Dir => Verdict::Becomes(None),
+        (None, Some(a), Some(n)) if a.kind == Kind::Dir && n.kind == Kind::Dir => {
+            Verdict::Becomes(None)
+        }
         (Some(b), None, Some(n)) if b.kind == Kind::Dir && n.kind == Kind::Dir => Verdict::Same,
-        (None, Some(a), Some(n)) if a.same_content(&n) => Verdict::Keep("you changed the mode of a file the agent made"),
+        (None, Some(a), Some(n)) if a.same_content(&n) => {
+            Verdict::Keep("you changed the mode of a file the agent made")
+        }
         (None, Some(_), Some(_)) => Verdict::Keep("you changed what the agent made"),
         (Some(_), None, Some(_)) => Verdict::Keep("you made something new there"),
         (Some(_), Some(_), None) => Verdict::Keep("you deleted it"),

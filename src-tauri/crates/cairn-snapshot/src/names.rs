@@ -119,7 +119,9 @@ pub(crate) mod as_text {
         serializer.serialize_str(&super::to_text(path))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
         super::from_text(&text).ok_or_else(|| de::Error::custom("not a path inside the workspace"))
     }

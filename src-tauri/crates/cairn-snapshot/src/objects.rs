@@ -9,7 +9,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
-use git2::{ConfigLevel, ObjectType, OdbLookupFlags, Oid, Repository, RepositoryInitOptions, RepositoryOpenFlags};
+use git2::{
+    ConfigLevel, ObjectType, OdbLookupFlags, Oid, Repository, RepositoryInitOptions,
+    RepositoryOpenFlags,
+};
 
 use crate::error::{Error, Result};
 use crate::files::Files;
@@ -33,12 +36,17 @@ pub(crate) struct Objects {
     vaulted: HashSet<Oid>,
 }
 
-#[expect(unsafe_code, reason = "libgit2's search paths are process-wide; they are cleared before the first repository")]
+#[expect(
+    unsafe_code,
+    reason = "libgit2's search paths are process-wide; they are cleared before the first repository"
+)]
 fn prepare_library() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         git2::opts::strict_object_creation(false);
-        for level in [ConfigLevel::ProgramData, ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global] {
+        for level in
+            [ConfigLevel::ProgramData, ConfigLevel::System, ConfigLevel::XDG, ConfigLevel::Global]
+        {
             // SAFETY: runs once, before this process opens a repository; no other crate of Cairn uses libgit2.
             if let Err(error) = unsafe { git2::opts::set_search_path(level, "") } {
                 debug_assert!(false, "libgit2 refuses a search path: {error}");
@@ -57,21 +65,34 @@ impl Objects {
             options.bare(true).external_template(false).no_reinit(false).initial_head("main");
             Repository::init_opts(&path, &options)?;
         }
-        let flags = RepositoryOpenFlags::NO_SEARCH | RepositoryOpenFlags::BARE | RepositoryOpenFlags::NO_DOTGIT;
+        let flags = RepositoryOpenFlags::NO_SEARCH
+            | RepositoryOpenFlags::BARE
+            | RepositoryOpenFlags::NO_DOTGIT;
         let repository = Repository::open_ext(&path, flags, std::iter::empty::<PathBuf>())?;
         repository.config()?.snapshot()?.get_bool("core.bare")?;
         for folder in ["git/objects/pack", "git/refs/agent", "vault", "open", "stage"] {
             let folder = store.join(folder);
-            fs::create_dir_all(&folder).map_err(|error| Error::io(folder.display().to_string(), error))?;
+            fs::create_dir_all(&folder)
+                .map_err(|error| Error::io(folder.display().to_string(), error))?;
         }
-        Ok(Self { repository, files, root, pack: Pack::new(), written: Vec::new(), vaulted: HashSet::new() })
+        Ok(Self {
+            repository,
+            files,
+            root,
+            pack: Pack::new(),
+            written: Vec::new(),
+            vaulted: HashSet::new(),
+        })
     }
 
     /// Tells whether an object is in the store or on its way there.
     pub(crate) fn contains(&self, oid: Oid) -> bool {
         self.pack.contains(oid)
             || self.vaulted.contains(&oid)
-            || self.repository.odb().is_ok_and(|odb| odb.exists_ext(oid, OdbLookupFlags::NO_REFRESH))
+            || self
+                .repository
+                .odb()
+                .is_ok_and(|odb| odb.exists_ext(oid, OdbLookupFlags::NO_REFRESH))
     }
 
     /// Tells whether the content of an item is in the store, the vault included.
@@ -82,7 +103,12 @@ impl Objects {
     }
 
     fn vault_path(&self, oid: Oid) -> PathBuf {
-        self.repository.path().parent().unwrap_or(self.repository.path()).join("vault").join(oid.to_string())
+        self.repository
+            .path()
+            .parent()
+            .unwrap_or(self.repository.path())
+            .join("vault")
+            .join(oid.to_string())
     }
 
     /// Adds an object that was compressed elsewhere.
@@ -141,12 +167,16 @@ impl Objects {
         }
         match self.repository.odb()?.read(oid) {
             Ok(object) => Ok(Some(object.data().to_vec())),
-            Err(error) if error.code() == git2::ErrorCode::NotFound => match fs::read(self.vault_path(oid)) {
-                Ok(content) if hash(ObjectType::Blob, &content)? == oid => Ok(Some(content)),
-                Ok(_) => Err(Error::Damaged(format!("large file {oid} has other bytes than it should"))),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-                Err(error) => Err(Error::io("the snapshot store", error)),
-            },
+            Err(error) if error.code() == git2::ErrorCode::NotFound => {
+                match fs::read(self.vault_path(oid)) {
+                    Ok(content) if hash(ObjectType::Blob, &content)? == oid => Ok(Some(content)),
+                    Ok(_) => Err(Error::Damaged(format!(
+                        "large file {oid} has other bytes than it should"
+                    ))),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+                    Err(error) => Err(Error::io("the snapshot store", error)),
+                }
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -181,10 +211,10 @@ impl Objects {
             let put = |ending: &str, content: &[u8]| {
                 let name = format!("{}.{ending}", finished.name);
                 let temporary = format!("tmp_{ending}_{}", uuid::Uuid::new_v4().simple());
-                let result = self
-                    .files
-                    .create(dir, temporary.as_bytes(), content, 0o400)
-                    .and_then(|()| self.files.rename(dir, temporary.as_bytes(), dir, name.as_bytes()));
+                let result =
+                    self.files.create(dir, temporary.as_bytes(), content, 0o400).and_then(|()| {
+                        self.files.rename(dir, temporary.as_bytes(), dir, name.as_bytes())
+                    });
                 if result.is_err() {
                     // Best effort: what stays is removed at the next opening.
                     let _ = self.files.unlink(dir, temporary.as_bytes());

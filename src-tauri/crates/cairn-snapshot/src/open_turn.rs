@@ -11,7 +11,9 @@ use std::path::Path;
 
 use nix::fcntl::{Flock, FlockArg};
 
-use cairn_protocol::{ChangeSource, Completeness, SessionId, SkippedPath, Timestamp, TurnId, TurnState};
+use cairn_protocol::{
+    ChangeSource, Completeness, SessionId, SkippedPath, Timestamp, TurnId, TurnState,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -123,12 +125,20 @@ impl OpenTurn {
         if at + LAG < first.start {
             return ChangeSource::Outside;
         }
-        let within = |window: &Window| at + LAG >= window.start && window.end.is_none_or(|end| at <= end + LAG);
+        let within = |window: &Window| {
+            at + LAG >= window.start && window.end.is_none_or(|end| at <= end + LAG)
+        };
         if self.windows.iter().any(within) { ChangeSource::Shell } else { ChangeSource::Outside }
     }
 
     /// Adds a change to the chain of its path; returns the step as it now is.
-    pub(crate) fn push(&mut self, path: &[u8], pre: Option<Item>, post: Option<Item>, source: ChangeSource) {
+    pub(crate) fn push(
+        &mut self,
+        path: &[u8],
+        pre: Option<Item>,
+        post: Option<Item>,
+        source: ChangeSource,
+    ) {
         let chain = self.deltas.entry(path.to_vec()).or_default();
         match chain.last_mut() {
             Some(last) if last.source == source && last.post == pre => last.post = post,
@@ -148,9 +158,11 @@ impl OpenTurn {
 
     /// Fills in sizes that a state read back from trees does not have.
     pub(crate) fn complete_sizes(&mut self, objects: &Objects) {
-        let items = self.deltas.values_mut().flatten().flat_map(|delta| [&mut delta.pre, &mut delta.post]);
+        let items =
+            self.deltas.values_mut().flatten().flat_map(|delta| [&mut delta.pre, &mut delta.post]);
         for item in items.flatten().filter(|item| item.size == 0 && !item.oid.is_zero()) {
-            item.size = objects.read(item.oid).ok().flatten().map_or(0, |content| content.len() as u64);
+            item.size =
+                objects.read(item.oid).ok().flatten().map_or(0, |content| content.len() as u64);
         }
     }
 
@@ -159,7 +171,10 @@ impl OpenTurn {
     }
 
     pub(crate) fn skipped(&self) -> Vec<SkippedPath> {
-        let skipped = |(path, reason): (&Vec<u8>, &String)| SkippedPath { path: names::to_text(path), reason: reason.clone() };
+        let skipped = |(path, reason): (&Vec<u8>, &String)| SkippedPath {
+            path: names::to_text(path),
+            reason: reason.clone(),
+        };
         self.left.iter().map(skipped).collect()
     }
 
@@ -182,7 +197,12 @@ impl OpenTurn {
             before: self.before,
             after: None,
             completeness: self.completeness.clone(),
-            effects: self.deltas.iter().map(effect).filter(|effect| effect.before() != effect.after()).collect(),
+            effects: self
+                .deltas
+                .iter()
+                .map(effect)
+                .filter(|effect| effect.before() != effect.after())
+                .collect(),
             skipped: self.skipped(),
         }
     }
@@ -192,7 +212,12 @@ impl OpenTurn {
     }
 
     /// Writes the first line of the journal, durably.
-    pub(crate) fn start_journal(&mut self, files: &dyn Files, store: BorrowedFd<'_>, folder: &Path) -> Result<()> {
+    pub(crate) fn start_journal(
+        &mut self,
+        files: &dyn Files,
+        store: BorrowedFd<'_>,
+        folder: &Path,
+    ) -> Result<()> {
         let begin = Line::Begin {
             session: self.session.clone(),
             turn: self.turn.clone(),
@@ -224,7 +249,12 @@ impl OpenTurn {
     }
 
     /// Adds lines to the journal. They survive the end of the process, not that of the machine.
-    pub(crate) fn note(&self, files: &dyn Files, store: BorrowedFd<'_>, lines: &[Line]) -> Result<()> {
+    pub(crate) fn note(
+        &self,
+        files: &dyn Files,
+        store: BorrowedFd<'_>,
+        lines: &[Line],
+    ) -> Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
@@ -236,7 +266,11 @@ impl OpenTurn {
         work().map_err(|error| Error::io("the snapshot store", error))
     }
 
-    pub(crate) fn end_journal(session: &SessionId, files: &dyn Files, store: BorrowedFd<'_>) -> Result<()> {
+    pub(crate) fn end_journal(
+        session: &SessionId,
+        files: &dyn Files,
+        store: BorrowedFd<'_>,
+    ) -> Result<()> {
         let work = || {
             let dir = files.open_dir(store, b"open")?;
             match files.unlink(dir.as_fd(), &Self::journal_name(session)) {
@@ -249,15 +283,21 @@ impl OpenTurn {
 
     /// Reads a turn back from its journal, as far as it is whole.
     pub(crate) fn from_journal(bytes: &[u8]) -> Option<Self> {
-        let mut lines = bytes.split(|byte| *byte == b'\n').map_while(|line| serde_json::from_slice::<Line>(line).ok());
-        let Some(Line::Begin { session, turn, number, started, before, completeness }) = lines.next() else {
+        let mut lines = bytes
+            .split(|byte| *byte == b'\n')
+            .map_while(|line| serde_json::from_slice::<Line>(line).ok());
+        let Some(Line::Begin { session, turn, number, started, before, completeness }) =
+            lines.next()
+        else {
             return None;
         };
         let mut open = Self { before, completeness, ..Self::new(session, turn, number, started) };
         for line in lines {
             match line {
                 Line::Begin { .. } => return None,
-                Line::Delta { path, delta } => open.push(&path, delta.pre, delta.post, delta.source),
+                Line::Delta { path, delta } => {
+                    open.push(&path, delta.pre, delta.post, delta.source)
+                }
                 Line::WindowOpened => open.open_window(0),
                 Line::WindowClosed => open.close_window(i64::MAX - LAG),
             }

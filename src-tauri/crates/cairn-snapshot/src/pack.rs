@@ -39,7 +39,8 @@ impl Packed {
         }
         bytes.push(byte);
         let header = bytes.len();
-        let level = if content.len() > STORE_ABOVE { Compression::none() } else { Compression::fast() };
+        let level =
+            if content.len() > STORE_ABOVE { Compression::none() } else { Compression::fast() };
         let mut encoder = ZlibEncoder::new(bytes, level);
         encoder.write_all(content).expect("a vector takes every write");
         let bytes = encoder.finish().expect("a vector takes every write");
@@ -108,7 +109,8 @@ impl Pack {
 
     /// Returns both files; the pack itself can go on being read.
     pub(crate) fn finish(&self) -> Finished {
-        let count = u32::try_from(self.places.len()).expect("a pack is far below four thousand million objects");
+        let count = u32::try_from(self.places.len())
+            .expect("a pack is far below four thousand million objects");
         let mut pack = Vec::with_capacity(self.buffer.len() + 20);
         pack.extend_from_slice(&self.buffer);
         pack[8..12].copy_from_slice(&count.to_be_bytes());

@@ -8,7 +8,8 @@ mod folders;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cairn_protocol::{
-    ChangeSource, RestoreAction, RestorePlan, RestoreRequest, RestoreStep, RestoreTarget, SessionId, SkippedPath,
+    ChangeSource, RestoreAction, RestorePlan, RestoreRequest, RestoreStep, RestoreTarget,
+    SessionId, SkippedPath,
 };
 use git2::{ObjectType, Oid};
 use serde::Serialize;
@@ -58,7 +59,16 @@ impl Planned {
     /// A folder that is missing and will be made.
     fn folder(path: Vec<u8>, folder: Item) -> Self {
         let action = RestoreAction::CreatedAgain;
-        Self { path, now: None, wanted: Some(folder), action, note: None, effects: Vec::new(), added: 0, removed: 0 }
+        Self {
+            path,
+            now: None,
+            wanted: Some(folder),
+            action,
+            note: None,
+            effects: Vec::new(),
+            added: 0,
+            removed: 0,
+        }
     }
 
     pub(crate) fn item(&self) -> Option<Item> {
@@ -104,10 +114,17 @@ impl Plan {
             .paths
             .iter()
             .map(|planned| {
-                (names::to_text(&planned.path), planned.item(), planned.wanted, planned.action, &planned.note)
+                (
+                    names::to_text(&planned.path),
+                    planned.item(),
+                    planned.wanted,
+                    planned.action,
+                    &planned.note,
+                )
             })
             .collect();
-        let text = serde_json::to_vec(&(about, lines)).map_err(|error| Error::Internal(error.to_string()))?;
+        let text = serde_json::to_vec(&(about, lines))
+            .map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect())
     }
 }
@@ -127,7 +144,10 @@ impl Inner {
     /// Collects what a request is about and decides each path.
     pub(crate) fn make_plan(&mut self, request: &RestoreRequest) -> Result<Plan> {
         let paths = |list: &[String]| -> Result<BTreeSet<Vec<u8>>> {
-            let path = |text: &String| names::from_text(text).ok_or_else(|| Error::Invalid(format!("{text} is not a path of the workspace")));
+            let path = |text: &String| {
+                names::from_text(text)
+                    .ok_or_else(|| Error::Invalid(format!("{text} is not a path of the workspace")))
+            };
             list.iter().map(path).collect()
         };
         let selected = request.paths.as_deref().map(paths).transpose()?;
@@ -155,8 +175,10 @@ impl Inner {
             }
             for effect in &turn.meta.effects {
                 let id = EffectId { turn: turn.meta.turn.clone(), path: effect.path.clone() };
-                let wanted = selected.as_ref().is_none_or(|selected| is_selected(selected, &effect.path));
-                let named = selected.as_ref().is_some_and(|selected| selected.contains(&effect.path));
+                let wanted =
+                    selected.as_ref().is_none_or(|selected| is_selected(selected, &effect.path));
+                let named =
+                    selected.as_ref().is_some_and(|selected| selected.contains(&effect.path));
                 let others = effect.source() == ChangeSource::Outside;
                 if undone.contains_key(&id) || !wanted || (others && !named) {
                     continue;
@@ -179,13 +201,22 @@ impl Inner {
     }
 
     /// Collects what a restore did, to take it back.
-    pub(crate) fn plan_bring_back(&mut self, session: &SessionId, restore: &RestoreMeta) -> Result<Plan> {
+    pub(crate) fn plan_bring_back(
+        &mut self,
+        session: &SessionId,
+        restore: &RestoreMeta,
+    ) -> Result<Plan> {
         let mut chains: BTreeMap<Vec<u8>, Chain> = BTreeMap::new();
         for change in &restore.changes {
-            let delta = Delta { pre: change.before, post: change.after, source: ChangeSource::Agent };
+            let delta =
+                Delta { pre: change.before, post: change.after, source: ChangeSource::Agent };
             let of_path = |id: &&EffectId| id.path == change.path;
-            let effects = restore.sets.iter().chain(&restore.clears).filter(of_path).cloned().collect();
-            chains.insert(change.path.clone(), Chain { steps: vec![Step { delta, take: true }], effects });
+            let effects =
+                restore.sets.iter().chain(&restore.clears).filter(of_path).cloned().collect();
+            chains.insert(
+                change.path.clone(),
+                Chain { steps: vec![Step { delta, take: true }], effects },
+            );
         }
         // What needed no change then needs none now, but its effects stand again.
         for id in restore.sets.iter().chain(&restore.clears) {
@@ -238,7 +269,8 @@ impl Inner {
         self.add_way(&mut plan);
         for planned in &mut plan.paths {
             if planned.changes() {
-                (planned.added, planned.removed) = self.lines(planned.item(), planned.wanted, &plan.merged);
+                (planned.added, planned.removed) =
+                    self.lines(planned.item(), planned.wanted, &plan.merged);
             }
         }
         Ok(plan)
@@ -291,7 +323,8 @@ impl Inner {
             Ok(both) => both,
             Err(_) if take_snapshot.contains(&planned.path) => {
                 let first = chain.steps.iter().find(|step| step.take);
-                planned.note = Some("your version is kept in the state before this rollback".to_owned());
+                planned.note =
+                    Some("your version is kept in the state before this rollback".to_owned());
                 (first.and_then(|step| step.delta.pre), false)
             }
             Err(reason) => {
@@ -305,7 +338,10 @@ impl Inner {
             && !self.objects.has_content(item.oid)
         {
             let reason = "its earlier content was not kept";
-            plan.not_covered.push(SkippedPath { path: names::to_text(&planned.path), reason: reason.to_owned() });
+            plan.not_covered.push(SkippedPath {
+                path: names::to_text(&planned.path),
+                reason: reason.to_owned(),
+            });
             planned.keep(reason);
             return Ok(planned);
         }
@@ -325,7 +361,6 @@ impl Inner {
 
     /// Takes the steps of a path back, the latest first; what others did between stays. The error is the reason of a
     /// conflict.
-    #[expect(clippy::type_complexity, reason = "an outcome inside a result, used in one place")]
     fn walk_back(
         &mut self,
         chain: &Chain,
@@ -343,7 +378,10 @@ impl Inner {
             }
             let after = chain.steps[index].delta.post;
             let mut before = chain.steps[index].delta.pre;
-            while index > 0 && chain.steps[index - 1].take && chain.steps[index - 1].delta.post == before {
+            while index > 0
+                && chain.steps[index - 1].take
+                && chain.steps[index - 1].delta.post == before
+            {
                 index -= 1;
                 before = chain.steps[index].delta.pre;
             }
@@ -389,7 +427,12 @@ impl Inner {
         }
     }
 
-    fn lines(&self, now: Option<Item>, wanted: Option<Item>, merged: &HashMap<Oid, Vec<u8>>) -> (u32, u32) {
+    fn lines(
+        &self,
+        now: Option<Item>,
+        wanted: Option<Item>,
+        merged: &HashMap<Oid, Vec<u8>>,
+    ) -> (u32, u32) {
         let file = |item: Option<Item>| item.filter(|item| item.kind != Kind::Dir);
         let (now, wanted) = (file(now), file(wanted));
         let size = |item: Option<Item>| item.map_or(0, |item| item.size);
@@ -397,7 +440,10 @@ impl Inner {
             return (0, 0);
         }
         let read = |item: Option<Item>| match item {
-            Some(item) => merged.get(&item.oid).cloned().or_else(|| self.objects.read(item.oid).ok().flatten()),
+            Some(item) => merged
+                .get(&item.oid)
+                .cloned()
+                .or_else(|| self.objects.read(item.oid).ok().flatten()),
             None => Some(Vec::new()),
         };
         match (read(now), read(wanted)) {

@@ -35,7 +35,9 @@ impl Inner {
         let mut foreign: Vec<SkippedPath> = Vec::new();
         let mut made = 0;
         for edit in &job.edits {
-            let now = self.read_path(&edit.path, None, false).map(|entry| entry.and_then(|entry| entry.item()));
+            let now = self
+                .read_path(&edit.path, None, false)
+                .map(|entry| entry.and_then(|entry| entry.item()));
             match now {
                 Ok(item) if item == edit.target => made += usize::from(edit.expect != edit.target),
                 Ok(item) if item == edit.expect => pending.push(edit.clone()),
@@ -46,7 +48,9 @@ impl Inner {
                 }
                 _ => foreign.push(SkippedPath {
                     path: names::to_text(&edit.path),
-                    reason: "it was changed while a rollback was interrupted, and was left as it is".to_owned(),
+                    reason:
+                        "it was changed while a rollback was interrupted, and was left as it is"
+                            .to_owned(),
                 }),
             }
         }
@@ -101,7 +105,12 @@ impl Inner {
     }
 
     /// Compares the state before a turn, and what is known of the turn, with what is there now.
-    fn close_crashed(&mut self, session: &SessionId, mut open: OpenTurn, now: Timestamp) -> Result<()> {
+    fn close_crashed(
+        &mut self,
+        session: &SessionId,
+        mut open: OpenTurn,
+        now: Timestamp,
+    ) -> Result<()> {
         let recorded = self.load_session(session)?.turn(&open.turn).is_some();
         if recorded {
             // It was recorded, and the crash came before its journal could go.

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 
 use cairn_protocol::{
-    RestoreAction, RestoreId, RestoreOutcome, RestoreReport, RestoreRequest, SessionId, SkippedPath, SnapshotId,
-    Timestamp,
+    RestoreAction, RestoreId, RestoreOutcome, RestoreReport, RestoreRequest, SessionId,
+    SkippedPath, SnapshotId, Timestamp,
 };
 use git2::ObjectType;
 
@@ -29,7 +29,12 @@ use journal::Job;
 const SPARE_BYTES: u64 = 64 << 20;
 
 impl Inner {
-    pub(crate) fn restore(&mut self, request: &RestoreRequest, token: &str, now: Timestamp) -> Result<RestoreReport> {
+    pub(crate) fn restore(
+        &mut self,
+        request: &RestoreRequest,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<RestoreReport> {
         self.check_root()?;
         let _lock = self.lock()?;
         self.check_idle(&request.session_id)?;
@@ -92,7 +97,8 @@ impl Inner {
             at: now,
         };
         // Taking back what rolled back makes effects stand again; taking that back rolls them back once more.
-        let sense = if meta.sets.is_empty() && !meta.clears.is_empty() { Sense::Away } else { Sense::Back };
+        let sense =
+            if meta.sets.is_empty() && !meta.clears.is_empty() { Sense::Away } else { Sense::Back };
         self.run(plan, report, sense)
     }
 
@@ -102,11 +108,17 @@ impl Inner {
         if here || elsewhere() { Err(Error::TurnInProgress) } else { Ok(()) }
     }
 
-    fn run(&mut self, mut plan: Plan, report: RestoreReport, sense: Sense) -> Result<RestoreReport> {
+    fn run(
+        &mut self,
+        mut plan: Plan,
+        report: RestoreReport,
+        sense: Sense,
+    ) -> Result<RestoreReport> {
         self.check_space(&plan)?;
         let id = report.restore_id.clone();
         let safety = self.keep_safe(&plan)?;
-        let mut edits = plan.paths.iter().filter(|planned| planned.changes()).map(Edit::of).collect::<Vec<_>>();
+        let mut edits =
+            plan.paths.iter().filter(|planned| planned.changes()).map(Edit::of).collect::<Vec<_>>();
         let sequence = self.load_session(&report.session_id)?.restores.len();
         let mut job = Job {
             id: id.as_str().to_owned(),
@@ -195,7 +207,8 @@ impl Inner {
     fn check_space(&self, plan: &Plan) -> Result<()> {
         let bytes = |item: Option<Item>| item.map_or(0, |item| item.size);
         let changed = plan.paths.iter().filter(|planned| planned.changes());
-        let needed: u64 = changed.map(|planned| bytes(planned.item()) + bytes(planned.wanted)).sum();
+        let needed: u64 =
+            changed.map(|planned| bytes(planned.item()) + bytes(planned.wanted)).sum();
         if needed == 0 {
             return Ok(());
         }
@@ -204,7 +217,9 @@ impl Inner {
             let unit = stat.fragment_size();
             let (free, all) = (stat.blocks_available() * unit, stat.blocks() * unit);
             if free < needed + SPARE_BYTES.min(all / 20) {
-                return Err(Error::NoSpace("the rollback was not begun and nothing was touched".to_owned()));
+                return Err(Error::NoSpace(
+                    "the rollback was not begun and nothing was touched".to_owned(),
+                ));
             }
         }
         Ok(())
@@ -213,14 +228,18 @@ impl Inner {
     /// Takes out the edits whose path is kept after all, with those that depend on them.
     fn leave_out_kept(&self, plan: &mut Plan, edits: &mut Vec<Edit>) {
         self.resettle(plan);
-        edits.retain(|edit| plan.paths.iter().any(|planned| planned.path == edit.path && planned.changes()));
+        edits.retain(|edit| {
+            plan.paths.iter().any(|planned| planned.path == edit.path && planned.changes())
+        });
     }
 
     /// Reads every path again; returns what is not as it should be.
     fn verify(&mut self, edits: &[Edit]) -> Vec<SkippedPath> {
         let mut differences = Vec::new();
         for edit in edits {
-            let now = self.read_path(&edit.path, None, false).map(|entry| entry.and_then(|entry| entry.item()));
+            let now = self
+                .read_path(&edit.path, None, false)
+                .map(|entry| entry.and_then(|entry| entry.item()));
             let reason = match now {
                 Ok(item) if item == edit.target => continue,
                 Ok(_) => "it is not as it should be after the rollback".to_owned(),
@@ -243,7 +262,9 @@ impl Inner {
     pub(crate) fn record_restore(&mut self, job: &Job) -> Result<()> {
         let session = job.meta.report.session_id.clone();
         let record = self.load_session(&session)?;
-        record.restores.retain(|restore| restore.meta.report.restore_id != job.meta.report.restore_id);
+        record
+            .restores
+            .retain(|restore| restore.meta.report.restore_id != job.meta.report.restore_id);
         record.restores.push(Recorded::new(job.meta.clone()));
         let published = self.publish(&session);
         if published.is_err() {
@@ -269,12 +290,17 @@ fn demote(plan: &mut Plan, path: &[u8], note: &str) {
 /// Writes into the record what the plan and the edits are now.
 fn fill(job: &mut Job, plan: &Plan, edits: &[Edit], sense: Sense) {
     let settled = |planned: &&Planned| planned.action != RestoreAction::KeptYours;
-    let effects: Vec<EffectId> = plan.paths.iter().filter(settled).flat_map(|planned| planned.effects.clone()).collect();
+    let effects: Vec<EffectId> =
+        plan.paths.iter().filter(settled).flat_map(|planned| planned.effects.clone()).collect();
     match sense {
         Sense::Away => job.meta.sets = effects,
         Sense::Back => job.meta.clears = effects,
     }
-    let change = |edit: &Edit| RestoreChange { path: edit.path.clone(), before: edit.expect, after: edit.target };
+    let change = |edit: &Edit| RestoreChange {
+        path: edit.path.clone(),
+        before: edit.expect,
+        after: edit.target,
+    };
     job.meta.changes = edits.iter().map(change).collect();
     job.meta.report.steps = plan.paths.iter().map(Planned::step).collect();
     job.edits = edits.to_vec();

@@ -243,7 +243,10 @@ impl Shared<'_> {
             progress(seen);
         }
         if seen > self.walk.limits.files {
-            return Err(Error::Invalid(format!("the workspace has more than {} files", self.walk.limits.files)));
+            return Err(Error::Invalid(format!(
+                "the workspace has more than {} files",
+                self.walk.limits.files
+            )));
         }
         if self.walk.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Err(Error::Invalid("the capture was cancelled".into()));

@@ -157,13 +157,26 @@ impl State {
             let after = if order.is_ge() { b.next() } else { None };
             let name = before.or(after).map(|(name, _)| name.as_ref()).unwrap_or_default();
             let path = names::join(dir, name);
-            self.compare(path, before.map(|(_, entry)| *entry), after.map(|(_, entry)| *entry), entered, out);
+            self.compare(
+                path,
+                before.map(|(_, entry)| *entry),
+                after.map(|(_, entry)| *entry),
+                entered,
+                out,
+            );
         }
         self.nodes.insert(dir.to_vec(), new);
         self.touched(dir);
     }
 
-    fn compare(&mut self, path: Vec<u8>, old: Option<Entry>, new: Option<Entry>, entered: bool, out: &mut Observed) {
+    fn compare(
+        &mut self,
+        path: Vec<u8>,
+        old: Option<Entry>,
+        new: Option<Entry>,
+        entered: bool,
+        out: &mut Observed,
+    ) {
         let (pre, post) = (old.and_then(|entry| entry.item()), new.and_then(|entry| entry.item()));
         let was_dir = pre.is_some_and(|item| item.kind == Kind::Dir);
         let is_dir = post.is_some_and(|item| item.kind == Kind::Dir);
@@ -180,7 +193,12 @@ impl State {
                 if was_dir && !is_dir {
                     self.forget_below(&path, &mut |path, entry| match (entry.item(), entry.what) {
                         (Some(item), _) => {
-                            out.changes.push(Change { path, pre: Some(item), post: None, at: None });
+                            out.changes.push(Change {
+                                path,
+                                pre: Some(item),
+                                post: None,
+                                at: None,
+                            });
                         }
                         (None, What::Left(left)) => out.left.push((path, left)),
                         (None, _) => {}
@@ -188,7 +206,10 @@ impl State {
                 }
             }
             (None, Some(now)) if pre.is_some() => {
-                let still = matches!(now, Left::IgnoredDir | Left::IgnoredFile | Left::Unreadable | Left::Store);
+                let still = matches!(
+                    now,
+                    Left::IgnoredDir | Left::IgnoredFile | Left::Unreadable | Left::Store
+                );
                 if was_dir {
                     self.forget_below(&path, &mut |path, entry| {
                         if still && !matches!(entry.what, What::Left(_)) {
@@ -228,8 +249,13 @@ impl State {
     fn touched(&mut self, dir: &[u8]) {
         self.snapshot = None;
         self.unsaved.insert(dir.to_vec());
-        let odd = self.nodes.get(dir).is_some_and(|node| meta::is_odd(dir, node, self.modes.as_ref()));
-        if odd { self.odd.insert(dir.to_vec()) } else { self.odd.remove(dir) };
+        let odd =
+            self.nodes.get(dir).is_some_and(|node| meta::is_odd(dir, node, self.modes.as_ref()));
+        if odd {
+            self.odd.insert(dir.to_vec())
+        } else {
+            self.odd.remove(dir)
+        };
         let mut at = dir;
         loop {
             self.trees.remove(at);
@@ -249,7 +275,8 @@ impl State {
             self.modes = Some(meta::Defaults::of(self));
             let all: Vec<Vec<u8>> = self.nodes.keys().cloned().collect();
             let modes = self.modes.as_ref();
-            self.odd = all.into_iter().filter(|dir| meta::is_odd(dir, &self.nodes[dir], modes)).collect();
+            self.odd =
+                all.into_iter().filter(|dir| meta::is_odd(dir, &self.nodes[dir], modes)).collect();
         }
         let tree = match self.write_tree(b"", objects)? {
             Some(tree) => tree,
@@ -277,7 +304,11 @@ impl State {
             match entry.item() {
                 Some(item) if item.kind == Kind::Dir => folders.push(name.to_vec()),
                 Some(item) if !entry.ignored => {
-                    entries.push(TreeEntry { name: name.to_vec(), mode: item.git_mode(), oid: item.oid });
+                    entries.push(TreeEntry {
+                        name: name.to_vec(),
+                        mode: item.git_mode(),
+                        oid: item.oid,
+                    });
                 }
                 _ => {}
             }

@@ -24,14 +24,16 @@ impl Rig {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("makes a folder");
         fs::create_dir(dir.path().join("ws")).expect("makes the workspace");
-        let mut rig = Self { dir, snapshots: None, session: SessionId::new("s1"), clock: 0, turn: 0 };
+        let mut rig =
+            Self { dir, snapshots: None, session: SessionId::new("s1"), clock: 0, turn: 0 };
         rig.reopen(Options::default());
         rig
     }
 
     fn reopen(&mut self, options: Options) {
         self.snapshots = None;
-        self.snapshots = Some(Snapshots::open(&self.store(), &self.base(), options).expect("opens"));
+        self.snapshots =
+            Some(Snapshots::open(&self.store(), &self.base(), options).expect("opens"));
     }
 
     fn base(&self) -> PathBuf {
@@ -80,7 +82,9 @@ impl Rig {
 
     fn edit(&self, turn: &TurnId, path: &str, work: impl FnOnce(&Path)) {
         let place = self.at(path);
-        self.snapshots().before_edit(&self.session, turn, &place).expect("the present state is safe");
+        self.snapshots()
+            .before_edit(&self.session, turn, &place)
+            .expect("the present state is safe");
         work(&place);
         self.snapshots().after_edit(&self.session, turn, &place).expect("is noted");
     }
@@ -149,7 +153,7 @@ fn collect(dir: &Path, lines: &mut BTreeMap<PathBuf, String>) {
         if meta.is_dir() {
             collect(&path, lines);
         }
-        lines.insert(path, format!("{:o} {content}", meta.mode()));
+        lines.insert(path, format!("{:o}\n{content}", meta.mode()));
     }
 }
 

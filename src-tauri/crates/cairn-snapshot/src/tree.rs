@@ -40,35 +40,51 @@ fn order(entry: &TreeEntry) -> impl Iterator<Item = u8> + '_ {
 
 /// Reads a tree.
 pub(crate) fn read(objects: &Objects, oid: Oid) -> Result<Vec<TreeEntry>> {
-    let bytes = objects.read(oid)?.ok_or_else(|| Error::Damaged(format!("tree {oid} is missing")))?;
+    let bytes =
+        objects.read(oid)?.ok_or_else(|| Error::Damaged(format!("tree {oid} is missing")))?;
     let damaged = || Error::Damaged(format!("tree {oid} can't be read"));
     let mut entries = Vec::new();
     let mut rest = bytes.as_slice();
     while !rest.is_empty() {
         let space = rest.iter().position(|byte| *byte == b' ').ok_or_else(damaged)?;
-        let mode = std::str::from_utf8(&rest[..space]).ok().and_then(|text| u32::from_str_radix(text, 8).ok());
+        let mode = std::str::from_utf8(&rest[..space])
+            .ok()
+            .and_then(|text| u32::from_str_radix(text, 8).ok());
         rest = &rest[space + 1..];
         let nul = rest.iter().position(|byte| *byte == 0).ok_or_else(damaged)?;
         let name = rest[..nul].to_vec();
         let id = rest.get(nul + 1..nul + 21).ok_or_else(damaged)?;
         rest = &rest[nul + 21..];
-        entries.push(TreeEntry { name, mode: mode.ok_or_else(damaged)?, oid: Oid::from_bytes(id)? });
+        entries.push(TreeEntry {
+            name,
+            mode: mode.ok_or_else(damaged)?,
+            oid: Oid::from_bytes(id)?,
+        });
     }
     Ok(entries)
 }
 
+/// A path with its mode and id.
+type Place<'a> = (&'a [u8], u32, Oid);
+
 /// Writes nested trees for paths with their mode and id; returns `None` when there are none.
-pub(crate) fn write_nested(objects: &mut Objects, paths: &BTreeMap<Vec<u8>, (u32, Oid)>) -> Result<Option<Oid>> {
-    let list: Vec<(&[u8], u32, Oid)> = paths.iter().map(|(path, (mode, oid))| (path.as_slice(), *mode, *oid)).collect();
+pub(crate) fn write_nested(
+    objects: &mut Objects,
+    paths: &BTreeMap<Vec<u8>, (u32, Oid)>,
+) -> Result<Option<Oid>> {
+    let list: Vec<Place<'_>> =
+        paths.iter().map(|(path, (mode, oid))| (path.as_slice(), *mode, *oid)).collect();
     if list.is_empty() { Ok(None) } else { nested(objects, &list).map(Some) }
 }
 
-fn nested(objects: &mut Objects, list: &[(&[u8], u32, Oid)]) -> Result<Oid> {
-    let mut folders: BTreeMap<&[u8], Vec<(&[u8], u32, Oid)>> = BTreeMap::new();
+fn nested(objects: &mut Objects, list: &[Place<'_>]) -> Result<Oid> {
+    let mut folders: BTreeMap<&[u8], Vec<Place<'_>>> = BTreeMap::new();
     let mut entries = Vec::new();
     for (path, mode, oid) in list {
         match path.iter().position(|byte| *byte == b'/') {
-            Some(at) => folders.entry(&path[..at]).or_default().push((&path[at + 1..], *mode, *oid)),
+            Some(at) => {
+                folders.entry(&path[..at]).or_default().push((&path[at + 1..], *mode, *oid))
+            }
             None => entries.push(TreeEntry { name: path.to_vec(), mode: *mode, oid: *oid }),
         }
     }

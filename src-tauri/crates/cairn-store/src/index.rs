@@ -47,12 +47,14 @@ pub(crate) struct Index {
 impl Index {
     /// Opens the index, or puts a bad one aside and makes a new one. Where no file can be made it lives in memory.
     pub(crate) fn open(path: &Path, now: Timestamp, problems: &mut Vec<String>) -> Self {
-        let connection = connect(path).or_else(|error| {
+        let again = |error: rusqlite::Error| {
             if is_bad(&error) {
                 put_aside(path, now);
             }
             connect(path)
-        });
+        };
+        // The second time for two processes that make the index at the same moment.
+        let connection = connect(path).or_else(again).or_else(again);
         let connection = connection.unwrap_or_else(|error| {
             problems.push(format!(
                 "The index of sessions cannot be used ({error}); starting takes longer until it can."

@@ -5,7 +5,7 @@
 //! they are computed, never stored. It never writes; see `recover.rs` and `trace.rs`.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::Error;
@@ -119,6 +119,7 @@ impl Lines {
         file.entries.push_back(Entry { seq, offset: file.end, length: length_u32 });
         file.end += length as u64 + 1;
         self.lowest = self.lowest.min(seq);
+        self.damaged_at_end = 0;
     }
 
     /// Takes back the record that was pushed last.
@@ -142,14 +143,15 @@ impl Lines {
         last.map_or(0, |entry| entry.seq)
     }
 
-    /// Scans until at least so many records or bytes are known, or all.
+    /// Scans until so many records are known, or so many bytes were looked at and a record was among them, or all.
     pub(crate) fn scan_tail(&mut self, records: usize, bytes: u64) -> Result<(), Error> {
-        let mut before = self.unscanned();
-        let stop = before.saturating_sub(bytes);
-        while before > stop && self.known_before(u64::MAX) < records && self.scan_more()? {
-            before = self.unscanned();
+        let stop = self.unscanned().saturating_sub(bytes);
+        loop {
+            let known = self.known_before(u64::MAX);
+            if known >= records || (known > 0 && self.unscanned() <= stop) || !self.scan_more()? {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     fn unscanned(&self) -> u64 {
@@ -178,6 +180,10 @@ impl Lines {
         for place in &places {
             gaps.extend((below + 1..place.entry.seq).take(GAP_LIMIT as usize));
             below = place.entry.seq;
+        }
+        let last = self.last_seq();
+        if before > last {
+            gaps.extend((last + 1..before).take(self.damaged_at_end.min(GAP_LIMIT) as usize));
         }
         Ok(Stretch { places, has_more, gaps })
     }
@@ -219,8 +225,15 @@ impl Lines {
         let high = file.scanned;
         let (low, bytes) =
             whole_lines(reader(&*disk, file)?, high).map_err(Error::io("read", &path))?;
+        let at_end = number + 1 == self.files.len() && high == self.files[number].end;
         self.files[number].scanned = low;
         let mut end = bytes.len();
+        if at_end && !bytes.ends_with(b"\n") {
+            // A write that is under way, or was cut: never acknowledged, so no damage.
+            let start = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+            self.take(number, &bytes[start..], low + start as u64);
+            end = start;
+        }
         // From the last line to the first, so that places must fall.
         while end > 0 {
             let body = bytes[..end].strip_suffix(b"\n").unwrap_or(&bytes[..end]);
@@ -297,9 +310,4 @@ fn whole_lines(file: &dyn DiskFile, high: u64) -> std::io::Result<(u64, Vec<u8>)
         }
         window *= 4;
     }
-}
-
-/// Returns the path of the last of some files.
-pub(crate) fn last_path(paths: &[(u32, PathBuf)]) -> Option<&Path> {
-    paths.last().map(|(_, path)| path.as_path())
 }

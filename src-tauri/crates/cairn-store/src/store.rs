@@ -3,7 +3,6 @@
 //! Several processes may open one root; each session has one writer. The state files are the truth about
 //! sessions, the index only saves opening them. The folders are drawn in `layout.rs`.
 
-use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -132,7 +131,7 @@ impl Store {
     pub fn create_session(&self, record: SessionRecord) -> Result<SessionFiles, Error> {
         check_id(&record.id)?;
         let session = self.layout.session(&record.id);
-        if session.dir.exists() {
+        if session.state().exists() || !session.traces()?.is_empty() {
             return Err(Error::Invalid(format!("session `{}` exists already", record.id)));
         }
         let scratchpad = session.scratchpad();
@@ -155,9 +154,8 @@ impl Store {
             return Err(Error::NotFound { what: "session", id: record.id.to_string() });
         }
         record::save(&*self.disk, &session, record)?;
-        if let Ok(metadata) = fs::metadata(session.state()) {
-            self.index.put(record, &signature(&metadata));
-        }
+        // From the file again: another process may have replaced it since. The index may fail, the file holds.
+        let _ = self.load_record(&session);
         Ok(())
     }
 
@@ -165,19 +163,17 @@ impl Store {
     pub fn sessions(&self) -> Vec<SessionRecord> {
         let mut rows = self.index.rows();
         let mut found = Vec::new();
-        let mut seen = HashSet::new();
         for id in self.session_ids() {
             let session = self.layout.session(&id);
-            let current = fs::metadata(session.state()).ok().map(|metadata| signature(&metadata));
+            let current = state_signature(&session);
             let row = rows.remove(&id).filter(|row| Some(&row.signature) == current.as_ref());
             let record = match row {
                 Some(row) => Some(row.record),
                 None => self.read_record(&session),
             };
-            seen.insert(id);
             found.extend(record);
         }
-        for id in rows.keys().filter(|id| !seen.contains(*id)) {
+        for id in rows.keys() {
             self.index.remove(id);
         }
         found.sort_by(|a, b| (b.last_active_at, &b.id).cmp(&(a.last_active_at, &a.id)));
@@ -214,7 +210,7 @@ impl Store {
         self.refuse_newer(&files)?;
         let mut recovered = Recovered::default();
         recover::drop_empty_last(disk, &session, &mut files)?;
-        if let Some(path) = crate::lines::last_path(&files) {
+        if let Some(path) = files.last().map(|(_, path)| path) {
             recovered.torn_bytes = recover::repair_end(disk, path)?;
             recover::drop_empty_last(disk, &session, &mut files)?;
         } else {
@@ -254,7 +250,7 @@ impl Store {
 
     /// A file of a newer version is not touched, not even repaired.
     fn refuse_newer(&self, files: &[(u32, PathBuf)]) -> Result<(), Error> {
-        let Some(path) = crate::lines::last_path(files) else { return Ok(()) };
+        let Some(path) = files.last().map(|(_, path)| path) else { return Ok(()) };
         let mut lines = Lines::open(Arc::clone(&self.disk), vec![path.to_owned()])?;
         lines.scan_tail(1, CHECKED_BYTES)?;
         if lines.version > line::VERSION {
@@ -299,7 +295,7 @@ impl Store {
 
     /// Reads a record from its file, or makes it again from the trace; keeps the index right.
     fn read_record(&self, session: &SessionLayout) -> Option<SessionRecord> {
-        let state = match record::load(&*self.disk, session) {
+        let state = match self.load_record(session) {
             Ok(state) => state,
             Err(error) => {
                 self.note(error.full_text());
@@ -307,12 +303,7 @@ impl Store {
             }
         };
         match state {
-            State::Record(record) => {
-                if let Ok(metadata) = fs::metadata(session.state()) {
-                    self.index.put(&record, &signature(&metadata));
-                }
-                Some(*record)
-            }
+            State::Record(record) => Some(*record),
             State::Missing => self.rebuild(session),
             State::Damaged => {
                 let path = session.state();
@@ -328,6 +319,18 @@ impl Store {
                 Some(record)
             }
         }
+    }
+
+    /// Reads a state file and puts its record into the index, unless the file was replaced meanwhile.
+    fn load_record(&self, session: &SessionLayout) -> Result<State, Error> {
+        let before = state_signature(session);
+        let state = record::load(&*self.disk, session)?;
+        if let (State::Record(record), Some(signature)) = (&state, before)
+            && state_signature(session).as_ref() == Some(&signature)
+        {
+            self.index.put(record, &signature);
+        }
+        Ok(state)
     }
 
     fn rebuild(&self, session: &SessionLayout) -> Option<SessionRecord> {
@@ -360,6 +363,10 @@ impl Store {
             problems.push(problem);
         }
     }
+}
+
+fn state_signature(session: &SessionLayout) -> Option<String> {
+    fs::metadata(session.state()).ok().map(|metadata| signature(&metadata))
 }
 
 /// Takes the lock of a session's one writer. The text in the file is only for people.

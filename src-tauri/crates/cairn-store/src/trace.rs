@@ -76,6 +76,8 @@ pub struct Trace {
     reason: String,
     held: VecDeque<Prepared>,
     held_bytes: usize,
+    /// A next file that could not be begun. It must be gone before anything is written, or it would pass for the end.
+    stray: Option<PathBuf>,
     /// The lock ends with the handle.
     _lock: File,
 }
@@ -114,6 +116,7 @@ impl Trace {
             reason: String::new(),
             held: VecDeque::new(),
             held_bytes: 0,
+            stray: None,
             _lock: lock,
         })
     }
@@ -121,7 +124,7 @@ impl Trace {
     /// Adds a message and returns its place. With class A it is durable when this returns.
     ///
     /// After an error of class A the message is not in the trace. After an error of class B or C it is kept in
-    /// memory, has its place, shows in pages, and is written by a later `append` or `flush`; see [`Trace::degraded`].
+    /// memory (up to 64 MiB), has its place, shows in pages, and is written by a later `append` or `flush`; see [`Trace::degraded`].
     /// A message that may not be stored is refused with [`Error::Invalid`] and not kept.
     pub fn append(&mut self, message: &Message, class: SyncClass) -> Result<u64, Error> {
         check_storable(message)?;
@@ -210,10 +213,15 @@ impl Trace {
         let number = self.number + 1;
         let path = self.session.trace(number);
         let prepared = line::encode(self.next_seq, meta)?;
-        let file = self.begin_file(&path, &prepared).inspect_err(|_| {
-            // An empty file that stays is removed on the next open.
-            let _ = self.disk.remove(&path);
-        })?;
+        let file = match self.begin_file(&path, &prepared) {
+            Ok(file) => file,
+            Err(error) => {
+                self.reason = error.full_text();
+                self.health = Health::Reopen;
+                self.stray = Some(path);
+                return Err(error);
+            }
+        };
         self.view.lines().push_file(path.clone());
         self.view.lines().push(prepared.seq, prepared.line.len() - 1);
         self.file = file;
@@ -338,6 +346,16 @@ impl Trace {
     fn restore_health(&mut self) -> Result<(), Error> {
         if self.health == Health::Good {
             return Ok(());
+        }
+        if let Some(stray) = &self.stray {
+            match self.disk.remove(stray) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", stray)(error));
+                }
+                _ => {}
+            }
+            self.disk.sync_dir(&self.session.dir).map_err(Error::io("make durable", stray))?;
+            self.stray = None;
         }
         if self.health == Health::Rewrite {
             self.rewrite()?;

@@ -44,16 +44,11 @@ fn d6_the_dialog_shows_the_command_its_confinement_and_the_record() {
     let question = once(&request("ls %s"));
     assert_eq!(question.labels, ["Deny", "Allow once", "Stop"]);
     let expected = "What: Run a command
-
 Command:
   \u{2502} ls %s
-
 In: /home/user/shop
-
 Confined: to the workspace, no network
-
 Why it asks: Commands ask.
-
 Record: 0123456789abcdef
 
 Deny refuses this call. Stop, or closing this dialog, ends the turn.";

@@ -7,7 +7,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore, type Ref } from "react";
 
-import { lineText } from "../../components/diff-highlight";
+import { lineText } from "../../components/diff-text";
 import { DiffHighlighter } from "../../components/diff-highlighter";
 import type { ChangedFile } from "../../protocol";
 import type { DiffLoader } from "./diff-loader";

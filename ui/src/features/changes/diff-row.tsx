@@ -2,7 +2,7 @@
 import { memo } from "react";
 
 import { Button } from "../../components/button";
-import type { Highlights } from "../../components/diff-highlight";
+import type { Highlights } from "../../components/diff-text";
 import { DiffLine } from "../../components/diff-line";
 import { Icon } from "../../components/icon";
 import type { ChangedFile } from "../../protocol";

@@ -1,8 +1,8 @@
 /** The whole diff of a planned write, wrapped and never clipped. Long ones are drawn in chunks as they come in view. */
 import { useEffect, useMemo, useState } from "react";
 
-import { type Highlights, highlightHunk, parserFor } from "../../components/diff-highlight";
 import { DiffLine } from "../../components/diff-line";
+import type { Highlights } from "../../components/diff-text";
 import type { DiffHunk } from "../../protocol";
 import { text } from "../../text/en";
 import { parseUnifiedDiff } from "./unified-diff";
@@ -49,9 +49,13 @@ function useColours(path: string, hunks: readonly DiffHunk[]): Highlights[] | nu
   const [made, setMade] = useState<Highlights[] | null>(null);
   useEffect(() => {
     let wanted = true;
-    void parserFor(path).then((parser) => {
+    const colour = async () => {
+      // Parsers are large and only colour: the text is shown without waiting for them.
+      const { highlightHunk, parserFor } = await import("../../components/diff-highlight");
+      const parser = await parserFor(path);
       if (wanted && parser) setMade(hunks.map((hunk) => highlightHunk(hunk, parser)));
-    });
+    };
+    colour().catch(() => undefined);
     return () => {
       wanted = false;
     };

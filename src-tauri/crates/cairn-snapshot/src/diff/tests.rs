@@ -17,7 +17,11 @@ fn text(hunk: &DiffHunk) -> String {
         };
         out.push(sign);
         for run in &line.runs {
-            if run.changed { out.push_str(&format!("[{}]", run.text)) } else { out.push_str(&run.text) }
+            if run.changed {
+                out.push_str(&format!("[{}]", run.text))
+            } else {
+                out.push_str(&run.text)
+            }
         }
         out.push_str(if line.no_newline { "\\\n" } else { "\n" });
     }
@@ -54,7 +58,9 @@ fn a_new_file_starts_at_nothing() {
 #[test]
 fn many_hunks_come_in_pages() {
     let old: String = (0..10_000).map(|line| format!("{line}\n")).collect();
-    let new: String = (0..10_000).map(|line| if line % 20 == 0 { format!("x{line}\n") } else { format!("{line}\n") }).collect();
+    let new: String = (0..10_000)
+        .map(|line| if line % 20 == 0 { format!("x{line}\n") } else { format!("{line}\n") })
+        .collect();
     let (first, more) = hunks(&old, &new, 0);
     let (second, end) = hunks(&old, &new, first.len());
     assert_eq!((first.len(), more, second.len(), end), (400, true, 100, false));

@@ -19,7 +19,8 @@ use crate::item::{Stat, StatKind};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemFiles;
 
-const FOLDER: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
+const FOLDER: OFlag =
+    OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
 
 fn os(name: &[u8]) -> &OsStr {
     OsStr::from_bytes(name)
@@ -98,7 +99,11 @@ impl Files for SystemFiles {
     }
 
     fn read(&self, dir: BorrowedFd<'_>, name: &[u8], limit: u64) -> io::Result<(Vec<u8>, Stat)> {
-        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let flags = OFlag::O_RDONLY
+            | OFlag::O_NOFOLLOW
+            | OFlag::O_NONBLOCK
+            | OFlag::O_NOCTTY
+            | OFlag::O_CLOEXEC;
         let file = openat(dir, os(name), flags, Mode::empty())?;
         let before = plain(&fstat(file.as_fd())?);
         if before.kind != StatKind::File {
@@ -121,8 +126,15 @@ impl Files for SystemFiles {
         Ok(nix::fcntl::readlinkat(dir, os(name))?.into_vec())
     }
 
-    fn create(&self, dir: BorrowedFd<'_>, name: &[u8], content: &[u8], mode: u32) -> io::Result<()> {
-        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    fn create(
+        &self,
+        dir: BorrowedFd<'_>,
+        name: &[u8],
+        content: &[u8],
+        mode: u32,
+    ) -> io::Result<()> {
+        let flags =
+            OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let file = openat(dir, os(name), flags, Mode::from_bits_truncate(0o600))?;
         let mut file = File::from(file);
         file.write_all(content)?;
@@ -130,7 +142,11 @@ impl Files for SystemFiles {
     }
 
     fn append(&self, dir: BorrowedFd<'_>, name: &[u8], content: &[u8]) -> io::Result<()> {
-        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_APPEND | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let flags = OFlag::O_WRONLY
+            | OFlag::O_CREAT
+            | OFlag::O_APPEND
+            | OFlag::O_NOFOLLOW
+            | OFlag::O_CLOEXEC;
         let file = openat(dir, os(name), flags, Mode::from_bits_truncate(0o600))?;
         File::from(file).write_all(content)
     }
@@ -172,7 +188,13 @@ impl Files for SystemFiles {
         Ok(unistd::fchownat(dir, os(name), Some(uid), Some(gid), AtFlags::AT_SYMLINK_NOFOLLOW)?)
     }
 
-    fn rename(&self, from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new: &[u8]) -> io::Result<()> {
+    fn rename(
+        &self,
+        from: BorrowedFd<'_>,
+        name: &[u8],
+        to: BorrowedFd<'_>,
+        new: &[u8],
+    ) -> io::Result<()> {
         Ok(nix::fcntl::renameat(from, os(name), to, os(new))?)
     }
 

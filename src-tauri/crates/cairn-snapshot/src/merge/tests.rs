@@ -15,7 +15,9 @@ fn check(sides: [Option<&str>; 3], expected: Verdict) {
     let contents: HashMap<Oid, Vec<u8>> = sides
         .iter()
         .flatten()
-        .map(|text| (hash(ObjectType::Blob, text.as_bytes()).expect("hashes"), text.as_bytes().to_vec()))
+        .map(|text| {
+            (hash(ObjectType::Blob, text.as_bytes()).expect("hashes"), text.as_bytes().to_vec())
+        })
         .collect();
     let [before, after, now] = sides.map(|side| side.and_then(|text| file(text, 0o644)));
     let verdict = take_back(before, after, now, &mut |oid| Ok(contents.get(&oid).cloned()));
@@ -41,11 +43,17 @@ fn what_is_there_already_stays() {
 
 #[test]
 fn the_users_part_always_stays() {
-    check([Some("1\n"), Some("2\n"), Some("3\n")], Verdict::Keep("you changed the same place since"));
+    check(
+        [Some("1\n"), Some("2\n"), Some("3\n")],
+        Verdict::Keep("you changed the same place since"),
+    );
     check([None, Some("2"), Some("3")], Verdict::Keep("you changed what the agent made"));
     check([Some("1"), None, Some("3")], Verdict::Keep("you made something new there"));
     check([Some("1"), Some("2"), None], Verdict::Keep("you deleted it"));
-    check([Some("a\0b"), Some("a\0c"), Some("x\na\0c")], Verdict::Keep("you changed the same place since"));
+    check(
+        [Some("a\0b"), Some("a\0c"), Some("x\na\0c")],
+        Verdict::Keep("you changed the same place since"),
+    );
 }
 
 #[test]
@@ -65,8 +73,10 @@ fn the_users_line_ends_stay() {
 #[test]
 fn content_and_mode_are_decided_apart() {
     let read: &mut Read<'_> = &mut |_| Ok(None);
-    let verdict = take_back(file("1", 0o644), file("2", 0o644), file("2", 0o600), read).expect("reads");
+    let verdict =
+        take_back(file("1", 0o644), file("2", 0o644), file("2", 0o600), read).expect("reads");
     assert_eq!(verdict, Verdict::Becomes(file("1", 0o600)));
-    let verdict = take_back(file("1", 0o644), file("1", 0o755), file("3", 0o755), read).expect("reads");
+    let verdict =
+        take_back(file("1", 0o644), file("1", 0o755), file("3", 0o755), read).expect("reads");
     assert_eq!(verdict, Verdict::Becomes(file("3", 0o644)));
 }

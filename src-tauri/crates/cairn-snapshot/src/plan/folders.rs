@@ -24,11 +24,16 @@ fn is_dir(item: Option<Item>) -> bool {
 impl Inner {
     /// Corrects a plan for the folders that its paths lie in.
     pub(super) fn settle_folders(&self, plan: &mut Plan) {
-        let at: BTreeMap<Vec<u8>, usize> =
-            plan.paths.iter().enumerate().map(|(index, planned)| (planned.path.clone(), index)).collect();
+        let at: BTreeMap<Vec<u8>, usize> = plan
+            .paths
+            .iter()
+            .enumerate()
+            .map(|(index, planned)| (planned.path.clone(), index))
+            .collect();
         // A step that is kept can block another one, which can block a third: at most one more in each round.
         for _ in 0..=plan.paths.len() {
-            let before: Vec<RestoreAction> = plan.paths.iter().map(|planned| planned.action).collect();
+            let before: Vec<RestoreAction> =
+                plan.paths.iter().map(|planned| planned.action).collect();
             for index in (0..plan.paths.len()).rev() {
                 self.settle_removal(plan, index, &at);
             }
@@ -95,7 +100,9 @@ impl Inner {
     /// Puts the folders that are missing on the way into the plan, so that they go again when it is taken back.
     pub(super) fn add_way(&self, plan: &mut Plan) {
         let mut missing = BTreeSet::new();
-        for planned in plan.paths.iter().filter(|planned| planned.changes() && planned.wanted.is_some()) {
+        for planned in
+            plan.paths.iter().filter(|planned| planned.changes() && planned.wanted.is_some())
+        {
             let mut dir = names::split(&planned.path).0;
             while !dir.is_empty() && self.files.open_dir(self.root.as_fd(), dir).is_err() {
                 missing.insert(dir.to_vec());

@@ -44,7 +44,13 @@ pub(crate) struct Edit {
 impl Edit {
     pub(crate) fn of(planned: &Planned) -> Self {
         let stamp = planned.now.map(|entry: Entry| (entry.stamp, entry.racy));
-        Self { path: planned.path.clone(), expect: planned.item(), target: planned.wanted, stamp, skipped: None }
+        Self {
+            path: planned.path.clone(),
+            expect: planned.item(),
+            target: planned.wanted,
+            stamp,
+            skipped: None,
+        }
     }
 
     /// The rest of an edit whose first half was made.
@@ -53,7 +59,13 @@ impl Edit {
     }
 
     fn turned(&self) -> Self {
-        Self { path: self.path.clone(), expect: self.target, target: self.expect, stamp: None, skipped: None }
+        Self {
+            path: self.path.clone(),
+            expect: self.target,
+            target: self.expect,
+            stamp: None,
+            skipped: None,
+        }
     }
 
     /// Whether only the mode changes.
@@ -109,7 +121,9 @@ impl Inner {
         let dir = if inside {
             let name = stage_folder(id);
             match files.mkdir(self.root.as_fd(), &name, 0o700) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(io(error)),
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(io(error));
+                }
                 _ => {}
             }
             files.open_dir(self.root.as_fd(), &name).map_err(io)?
@@ -130,8 +144,8 @@ impl Inner {
             files.sync_all(stage.dir.as_fd())
         } else {
             let files_only = |edit: &Edit| edit.writes() && is(edit.target, Kind::File);
-            let list = edits.iter().enumerate().filter(|(_, edit)| files_only(edit));
-            list.map(|(index, _)| files.sync_file(stage.dir.as_fd(), &stage.name(index))).collect()
+            let mut list = edits.iter().enumerate().filter(|(_, edit)| files_only(edit));
+            list.try_for_each(|(index, _)| files.sync_file(stage.dir.as_fd(), &stage.name(index)))
         };
         if let Err(error) = synced {
             self.unstage(&stage);
@@ -142,7 +156,9 @@ impl Inner {
 
     fn stage_one(&self, stage: &Stage, name: &[u8], path: &[u8], item: Item) -> Result<()> {
         let content = self.objects.read(item.oid)?;
-        let content = content.ok_or_else(|| Error::Damaged(format!("the content of {} is missing", names::to_text(path))))?;
+        let content = content.ok_or_else(|| {
+            Error::Damaged(format!("the content of {} is missing", names::to_text(path)))
+        })?;
         let dir = stage.dir.as_fd();
         let work = || {
             match self.files.unlink(dir, name) {
@@ -155,7 +171,10 @@ impl Inner {
             self.files.create(dir, name, &content, item.mode)?;
             // The new file belongs to whom the old one belonged, where this process may say so.
             let (folder, own) = names::split(path);
-            let old = self.files.open_dir(self.root.as_fd(), folder).and_then(|dir| self.files.stat(dir.as_fd(), own));
+            let old = self
+                .files
+                .open_dir(self.root.as_fd(), folder)
+                .and_then(|dir| self.files.stat(dir.as_fd(), own));
             if let (Ok(old), Ok(new)) = (old, self.files.stat(dir, name))
                 && old.kind == StatKind::File
                 && (old.uid, old.gid) != (new.uid, new.gid)
@@ -183,14 +202,18 @@ impl Inner {
     /// Tells whether a path is still what an edit was planned for.
     pub(crate) fn is_as_expected(&mut self, edit: &Edit) -> bool {
         let (dir, name) = names::split(&edit.path);
-        let stat = self.files.open_dir(self.root.as_fd(), dir).and_then(|dir| self.files.stat(dir.as_fd(), name));
+        let stat = self
+            .files
+            .open_dir(self.root.as_fd(), dir)
+            .and_then(|dir| self.files.stat(dir.as_fd(), name));
         if let (Ok(stat), Some((stamp, false))) = (&stat, edit.stamp)
             && stat.kind != StatKind::Dir
             && stat.stamp() == stamp
         {
             return true;
         }
-        let now = self.read_path(&edit.path, None, false).map(|entry| entry.map(|entry| entry.item()));
+        let now =
+            self.read_path(&edit.path, None, false).map(|entry| entry.map(|entry| entry.item()));
         match now {
             Ok(Some(Some(item))) => edit.expect == Some(item),
             Ok(None) => edit.expect.is_none(),
@@ -200,7 +223,11 @@ impl Inner {
 
     /// Makes all edits, in an order in which none is in the way of another. An edit whose path is not as expected at
     /// its moment is skipped. On an error returns those that were made.
-    pub(crate) fn carry_out(&mut self, edits: &mut [Edit], stage: &Stage) -> std::result::Result<(), Failed> {
+    pub(crate) fn carry_out(
+        &mut self,
+        edits: &mut [Edit],
+        stage: &Stage,
+    ) -> std::result::Result<(), Failed> {
         let mut order: Vec<usize> = (0..edits.len()).collect();
         order.sort_by(|a, b| edits[*a].path.cmp(&edits[*b].path));
         let deepest: Vec<usize> = order.iter().rev().copied().collect();
@@ -208,7 +235,11 @@ impl Inner {
         let mut done: Vec<Edit> = Vec::new();
         let mut touched: BTreeSet<Vec<u8>> = BTreeSet::new();
         for phase in [Phase::Unlink, Phase::Rmdir, Phase::Mkdir, Phase::Put, Phase::Mode] {
-            let list = if matches!(phase, Phase::Unlink | Phase::Rmdir | Phase::Mode) { &deepest } else { &order };
+            let list = if matches!(phase, Phase::Unlink | Phase::Rmdir | Phase::Mode) {
+                &deepest
+            } else {
+                &order
+            };
             for &index in list {
                 let edit = edits[index].clone();
                 if edit.skipped.is_some() || !phase.concerns(&edit) {
@@ -225,7 +256,10 @@ impl Inner {
                             done.push(edit);
                         }
                     }
-                    Err(error) if phase == Phase::Rmdir && error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                    Err(error)
+                        if phase == Phase::Rmdir
+                            && error.kind() == io::ErrorKind::DirectoryNotEmpty =>
+                    {
                         edits[index].skipped = Some("the folder stays: other things are in it");
                     }
                     Err(error) => return Err((Error::io(names::to_text(&edit.path), error), done)),
@@ -237,7 +271,10 @@ impl Inner {
             let _ = self.files.sync_all(self.root.as_fd());
         } else {
             for dir in &touched {
-                let _ = self.files.open_dir(self.root.as_fd(), dir).and_then(|dir| self.files.sync_dir(dir.as_fd()));
+                let _ = self
+                    .files
+                    .open_dir(self.root.as_fd(), dir)
+                    .and_then(|dir| self.files.sync_dir(dir.as_fd()));
             }
         }
         Ok(())
@@ -248,8 +285,10 @@ impl Inner {
         loop {
             match work(self) {
                 Err(error)
-                    if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EINTR | libc::EAGAIN))
-                        && started.elapsed() < PATIENCE =>
+                    if matches!(
+                        error.raw_os_error(),
+                        Some(libc::EBUSY | libc::EINTR | libc::EAGAIN)
+                    ) && started.elapsed() < PATIENCE =>
                 {
                     std::thread::sleep(PAUSE);
                 }
@@ -260,11 +299,10 @@ impl Inner {
 
     fn make(&mut self, phase: Phase, edit: &Edit, stage: &Stage, staged: &[u8]) -> io::Result<()> {
         match self.make_in(phase, edit, stage, staged) {
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM)) => {
-                self.with_writable_folder(names::split(&edit.path).0, error, |inner| {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM)) => self
+                .with_writable_folder(names::split(&edit.path).0, error, |inner| {
                     inner.make_in(phase, edit, stage, staged)
-                })
-            }
+                }),
             other => other,
         }
     }
@@ -291,7 +329,13 @@ impl Inner {
         result.and(closed)
     }
 
-    fn make_in(&mut self, phase: Phase, edit: &Edit, stage: &Stage, staged: &[u8]) -> io::Result<()> {
+    fn make_in(
+        &mut self,
+        phase: Phase,
+        edit: &Edit,
+        stage: &Stage,
+        staged: &[u8],
+    ) -> io::Result<()> {
         let (dir, name) = names::split(&edit.path);
         let files = std::sync::Arc::clone(&self.files);
         if matches!(phase, Phase::Mkdir | Phase::Put) {
@@ -307,14 +351,21 @@ impl Inner {
             Phase::Mkdir => files.mkdir(dir, name, mode | 0o700),
             Phase::Mode => files.chmod(dir, name, mode),
             Phase::Put => match files.rename(stage.dir.as_fd(), staged, dir, name) {
-                Err(error) if error.raw_os_error() == Some(libc::EXDEV) => self.put_across(edit, dir, name),
+                Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {
+                    self.put_across(edit, dir, name)
+                }
                 other => other,
             },
         }
     }
 
     /// Puts a content onto another device than the stage's: a mount inside of the workspace.
-    fn put_across(&self, edit: &Edit, dir: std::os::fd::BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    fn put_across(
+        &self,
+        edit: &Edit,
+        dir: std::os::fd::BorrowedFd<'_>,
+        name: &[u8],
+    ) -> io::Result<()> {
         let Some(item) = edit.target else { return Ok(()) };
         let gone = || io::Error::other("its content is missing from the store");
         let content = self.objects.read(item.oid).ok().flatten().ok_or_else(gone)?;

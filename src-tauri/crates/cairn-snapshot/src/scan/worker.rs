@@ -47,11 +47,14 @@ impl Shared<'_> {
         for name in list {
             let known = old.and_then(|node| node.get(&name));
             let path = names::join(&task.dir, &name);
-            let Some(entry) = self.name(dir.as_fd(), &path, &name, known, same_rules.then_some(()), &rules)? else {
+            let Some(entry) =
+                self.name(dir.as_fd(), &path, &name, known, same_rules.then_some(()), &rules)?
+            else {
                 continue;
             };
             if entry.what == What::Dir {
-                let entered = task.entered || known.is_some_and(|known| matches!(known.what, What::Left(_)));
+                let entered =
+                    task.entered || known.is_some_and(|known| matches!(known.what, What::Left(_)));
                 tasks.push(Task { dir: path, rules: Arc::clone(&rules), entered });
             }
             node.entries.push((name.into_boxed_slice(), entry));
@@ -99,7 +102,11 @@ impl Shared<'_> {
         let ignored = match (known, same_rules) {
             (Some(Entry { what: What::Left(Left::IgnoredDir), .. }), Some(())) if is_dir => true,
             (Some(Entry { what: What::Dir, .. }), Some(())) if is_dir => false,
-            (Some(entry), Some(())) if !is_dir && matches!(entry.what, What::File(_) | What::Link(_)) => entry.ignored,
+            (Some(entry), Some(()))
+                if !is_dir && matches!(entry.what, What::File(_) | What::Link(_)) =>
+            {
+                entry.ignored
+            }
             _ => rules.ignore(path, is_dir),
         };
         match stat.kind {
@@ -108,12 +115,15 @@ impl Shared<'_> {
             }
             StatKind::Dir if ignored => {
                 // The time of an ignored folder tells that something was put in or taken out at its top.
-                let stamp = Stamp { mode: stat.mode, size: 0, mtime: stat.mtime, ctime: 0, ino: stat.ino };
+                let stamp =
+                    Stamp { mode: stat.mode, size: 0, mtime: stat.mtime, ctime: 0, ino: stat.ino };
                 plain(stamp, What::Left(Left::IgnoredDir))
             }
             StatKind::Dir => plain(stat.stamp(), What::Dir),
             StatKind::Special => plain(stat.stamp(), What::Left(Left::Special)),
-            StatKind::Link | StatKind::File => self.content(dir, name, stat, known, ignored).map(Some),
+            StatKind::Link | StatKind::File => {
+                self.content(dir, name, stat, known, ignored).map(Some)
+            }
         }
     }
 
@@ -133,16 +143,32 @@ impl Shared<'_> {
             && known.stamp == stat.stamp()
             && !known.racy
             && stat.youngest() < self.distrust_from
-            && !matches!(known.what, What::Dir | What::Left(Left::IgnoredFile | Left::OverBudget | Left::IgnoredDir))
+            && !matches!(
+                known.what,
+                What::Dir | What::Left(Left::IgnoredFile | Left::OverBudget | Left::IgnoredDir)
+            )
         {
-            return Ok(Entry { ignored: ignored && !matches!(known.what, What::Left(_)), ..*known });
+            return Ok(Entry {
+                ignored: ignored && !matches!(known.what, What::Left(_)),
+                ..*known
+            });
         }
-        let left = |left| Entry { stamp: stat.stamp(), what: What::Left(left), racy: false, ignored: false };
+        let left = |left| Entry {
+            stamp: stat.stamp(),
+            what: What::Left(left),
+            racy: false,
+            ignored: false,
+        };
         if stat.kind == StatKind::Link {
             return match self.walk.files.read_link(dir, name) {
                 Ok(target) => {
                     let oid = locked(&self.objects).put(ObjectType::Blob, &target)?;
-                    Ok(Entry { stamp: stat.stamp(), what: What::Link(oid), racy: self.is_racy(&stat), ignored })
+                    Ok(Entry {
+                        stamp: stat.stamp(),
+                        what: What::Link(oid),
+                        racy: self.is_racy(&stat),
+                        ignored,
+                    })
                 }
                 Err(_) => Ok(left(Left::Unreadable)),
             };
@@ -160,8 +186,15 @@ impl Shared<'_> {
         for _ in 0..READS {
             match self.walk.files.read(dir, name, self.walk.limits.scan_file_bytes) {
                 Ok((content, stat)) => {
-                    let Some(what) = self.store(&content)? else { return Ok(left(Left::OverBudget)) };
-                    return Ok(Entry { stamp: stat.stamp(), what, racy: self.is_racy(&stat), ignored });
+                    let Some(what) = self.store(&content)? else {
+                        return Ok(left(Left::OverBudget));
+                    };
+                    return Ok(Entry {
+                        stamp: stat.stamp(),
+                        what,
+                        racy: self.is_racy(&stat),
+                        ignored,
+                    });
                 }
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
                 Err(error) if error.raw_os_error() == Some(libc::EMFILE) => {

@@ -40,7 +40,12 @@ impl State {
     }
 
     /// Saves what changed since the last time.
-    pub(crate) fn save_cache(&mut self, store: &Path, files: &dyn Files, dir: BorrowedFd<'_>) -> Result<()> {
+    pub(crate) fn save_cache(
+        &mut self,
+        store: &Path,
+        files: &dyn Files,
+        dir: BorrowedFd<'_>,
+    ) -> Result<()> {
         if self.unsaved.is_empty() {
             return Ok(());
         }
@@ -76,7 +81,10 @@ impl State {
 
     fn live_size(&self) -> u64 {
         let entry = |(name, _): &(Box<[u8]>, Entry)| name.len() as u64 + 66;
-        self.nodes.iter().map(|(dir, node)| dir.len() as u64 + 40 + node.entries.iter().map(entry).sum::<u64>()).sum()
+        self.nodes
+            .iter()
+            .map(|(dir, node)| dir.len() as u64 + 40 + node.entries.iter().map(entry).sum::<u64>())
+            .sum()
     }
 }
 
@@ -187,7 +195,8 @@ fn decode(body: &[u8]) -> Option<(Vec<u8>, Option<Node>, i64)> {
             2 => What::Dir,
             code => What::Left(left(code.checked_sub(10)?)?),
         };
-        node.entries.push((name, Entry { stamp, what, racy: flags & 1 != 0, ignored: flags & 2 != 0 }));
+        node.entries
+            .push((name, Entry { stamp, what, racy: flags & 1 != 0, ignored: flags & 2 != 0 }));
     }
     Some((dir, Some(node), probe))
 }

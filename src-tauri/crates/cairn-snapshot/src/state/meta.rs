@@ -39,9 +39,15 @@ impl Defaults {
             *counts[place].entry(entry.stamp.mode).or_default() += 1;
         }
         let top = |map: &HashMap<u32, u32>, usual| {
-            map.iter().max_by_key(|(mode, count)| (**count, **mode)).map_or(usual, |(mode, _)| *mode)
+            map.iter()
+                .max_by_key(|(mode, count)| (**count, **mode))
+                .map_or(usual, |(mode, _)| *mode)
         };
-        Self { file: top(&counts[0], 0o644), exec: top(&counts[1], 0o755), dir: top(&counts[2], 0o755) }
+        Self {
+            file: top(&counts[0], 0o644),
+            exec: top(&counts[1], 0o755),
+            dir: top(&counts[2], 0o755),
+        }
     }
 
     fn of_item(&self, kind: Kind, exec: bool) -> u32 {
@@ -123,8 +129,11 @@ pub(super) fn collect(state: &State) -> (Meta, BTreeMap<Vec<u8>, (u32, Oid)>) {
 
 /// Reads a captured state back as one item per path.
 pub(crate) fn load(objects: &Objects, snap: &Snap) -> Result<BTreeMap<Vec<u8>, Item>> {
-    let bytes = objects.read(snap.meta)?.ok_or_else(|| Error::Damaged("a snapshot's description is missing".into()))?;
-    let meta: Meta = serde_json::from_slice(&bytes).map_err(|error| Error::Damaged(error.to_string()))?;
+    let bytes = objects
+        .read(snap.meta)?
+        .ok_or_else(|| Error::Damaged("a snapshot's description is missing".into()))?;
+    let meta: Meta =
+        serde_json::from_slice(&bytes).map_err(|error| Error::Damaged(error.to_string()))?;
     let defaults = meta.defaults.unwrap_or(Defaults { file: 0o644, exec: 0o755, dir: 0o755 });
     let mut items = BTreeMap::new();
     for root in [snap.tree, snap.ignored] {

@@ -31,7 +31,10 @@ fn agent_shell_and_user_are_told_apart() {
         ("user-1", ChangeKind::Created, ChangeSource::Outside),
         ("user-2", ChangeKind::Created, ChangeSource::Outside),
     ];
-    assert_eq!(sources(&rig, &turn), expected.map(|(path, kind, source)| (path.to_owned(), kind, source)));
+    assert_eq!(
+        sources(&rig, &turn),
+        expected.map(|(path, kind, source)| (path.to_owned(), kind, source))
+    );
     assert_eq!(capture.changes.map(|summary| summary.files), Some(3));
     rig.restore(&turn, RestoreTarget::Before);
     assert!(rig.at("user-1").exists() && rig.at("user-2").exists() && rig.at("old").exists());
@@ -109,7 +112,9 @@ fn odd_names_and_modes_come_back() {
 #[test]
 fn a_large_sparse_file_costs_nothing() {
     let mut rig = Rig::new();
-    fs::File::create(rig.at("huge")).and_then(|file| file.set_len(1 << 30)).expect("makes a sparse file");
+    fs::File::create(rig.at("huge"))
+        .and_then(|file| file.set_len(1 << 30))
+        .expect("makes a sparse file");
     let started = Instant::now();
     let now = rig.now();
     let capture = rig.snapshots().begin_turn(&rig.session, &TurnId::new("t1"), 1, now);
@@ -145,7 +150,10 @@ fn a_crashed_turn_is_closed_and_can_be_taken_back() {
     rig.reopen(Options::default());
     rig.snapshots().recover(Timestamp(9));
     let turns = rig.snapshots().turns(&rig.session).expect("reads");
-    assert_eq!(turns.iter().map(|turn| turn.state).collect::<Vec<_>>(), [cairn_protocol::TurnState::Crashed]);
+    assert_eq!(
+        turns.iter().map(|turn| turn.state).collect::<Vec<_>>(),
+        [cairn_protocol::TurnState::Crashed]
+    );
     rig.restore(&turn, RestoreTarget::Before);
     assert_eq!(rig.picture(), start);
 }
@@ -191,7 +199,11 @@ fn links_and_moves_show_in_diffs() {
         std::os::unix::fs::symlink("v2", rig.at("l")).expect("links");
     });
     let changes = rig.snapshots().changes(&rig.session, &turn).expect("is known");
-    let moved = changes.files.iter().find(|file| file.path == "b").and_then(|file| file.renamed_from.clone());
+    let moved = changes
+        .files
+        .iter()
+        .find(|file| file.path == "b")
+        .and_then(|file| file.renamed_from.clone());
     assert_eq!(moved.as_deref(), Some("a"));
     let diff = rig.snapshots().diff(&rig.session, &turn, "l", 0).expect("compares");
     assert_eq!(diff.old_mode.as_deref(), Some("120000"));

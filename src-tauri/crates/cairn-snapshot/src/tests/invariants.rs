@@ -49,7 +49,11 @@ fn i2_a_restore_touches_only_its_plan() {
     let report = rig.restore(&turn, RestoreTarget::Before);
     assert_eq!(actions(&report), [("a", RestoreAction::TakenBack)]);
     let after = tree_times(&rig.base());
-    let moved: BTreeSet<_> = after.iter().filter(|(path, time)| before.get(*path) != Some(time)).map(|(path, _)| path).collect();
+    let moved: BTreeSet<_> = after
+        .iter()
+        .filter(|(path, time)| before.get(*path) != Some(time))
+        .map(|(path, _)| path)
+        .collect();
     assert_eq!(moved, BTreeSet::from([&rig.base(), &rig.at("a")]));
 }
 
@@ -142,7 +146,13 @@ impl Files for Killed {
     fn read_link(&self, dir: BorrowedFd<'_>, name: &[u8]) -> io::Result<Vec<u8>> {
         SystemFiles.read_link(dir, name)
     }
-    fn create(&self, dir: BorrowedFd<'_>, name: &[u8], content: &[u8], mode: u32) -> io::Result<()> {
+    fn create(
+        &self,
+        dir: BorrowedFd<'_>,
+        name: &[u8],
+        content: &[u8],
+        mode: u32,
+    ) -> io::Result<()> {
         self.spend()?;
         SystemFiles.create(dir, name, content, mode)
     }
@@ -166,7 +176,13 @@ impl Files for Killed {
         self.spend()?;
         SystemFiles.chown(dir, name, uid, gid)
     }
-    fn rename(&self, from: BorrowedFd<'_>, name: &[u8], to: BorrowedFd<'_>, new: &[u8]) -> io::Result<()> {
+    fn rename(
+        &self,
+        from: BorrowedFd<'_>,
+        name: &[u8],
+        to: BorrowedFd<'_>,
+        new: &[u8],
+    ) -> io::Result<()> {
         self.spend()?;
         SystemFiles.rename(from, name, to, new)
     }
@@ -264,11 +280,17 @@ fn i7_what_is_not_covered_is_listed_before_and_after() {
     let mut rig = Rig::new();
     rig.put(".gitignore", "node_modules/\n");
     rig.put("node_modules/p", "1\n");
-    fs::File::create(rig.at("sparse")).and_then(|file| file.set_len(1 << 30)).expect("makes a sparse file");
+    fs::File::create(rig.at("sparse"))
+        .and_then(|file| file.set_len(1 << 30))
+        .expect("makes a sparse file");
     let turn = rig.shell(|rig| {
         rig.put("a", "1\n");
         rig.put("node_modules/q", "1\n");
-        fs::OpenOptions::new().append(true).open(rig.at("sparse")).and_then(|mut file| io::Write::write_all(&mut file, b"x")).expect("appends");
+        fs::OpenOptions::new()
+            .append(true)
+            .open(rig.at("sparse"))
+            .and_then(|mut file| io::Write::write_all(&mut file, b"x"))
+            .expect("appends");
     });
     let plan = rig.snapshots().plan(&rig.request(&turn, RestoreTarget::Before)).expect("plans");
     let listed: Vec<&str> = plan.not_covered.iter().map(|skipped| skipped.path.as_str()).collect();
@@ -292,7 +314,9 @@ fn i8_a_broken_store_is_set_aside_and_said() {
     assert!(matches!(rig.snapshots().plan(&request), Err(Error::Damaged(_))));
     let now = rig.now();
     let capture = rig.snapshots().begin_turn(&rig.session, &TurnId::new("t9"), 9, now);
-    assert!(matches!(&capture.completeness, Completeness::Partly { reason, .. } if reason.contains("damaged")));
+    assert!(
+        matches!(&capture.completeness, Completeness::Partly { reason, .. } if reason.contains("damaged"))
+    );
     rig.edit(&TurnId::new("t9"), "a", |path| fs::write(path, "3\n").expect("writes"));
     rig.end(&TurnId::new("t9"));
     rig.restore(&TurnId::new("t9"), RestoreTarget::Before);

@@ -47,7 +47,8 @@ fn event() -> impl Strategy<Value = Event> {
 fn run(rig: &Rig, act: &Act, who: &str, count: usize) {
     let place = |path: &usize| rig.at(PATHS[*path]);
     let line = |byte: &u8| format!("{who}-{count}-{byte}\n");
-    let make_way = |path: &Path| path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok());
+    let make_way =
+        |path: &Path| path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok());
     match act {
         Act::Write(path, byte) if make_way(&place(path)) => {
             let mut content: String = (0..8).map(|line| format!("line {line}\n")).collect();
@@ -61,20 +62,31 @@ fn run(rig: &Rig, act: &Act, who: &str, count: usize) {
         }
         Act::Remove(path) => {
             let path = place(path);
-            let _ = if path.is_dir() && !path.is_symlink() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            let _ = if path.is_dir() && !path.is_symlink() {
+                fs::remove_dir_all(path)
+            } else {
+                fs::remove_file(path)
+            };
         }
         Act::Mkdir(path) => drop(fs::create_dir_all(place(path))),
         Act::Link(path, byte) if make_way(&place(path)) => {
             let _ = std::os::unix::fs::symlink(format!("nowhere-{byte}"), place(path));
         }
-        Act::Mode(path, mode) if place(path).is_file() && !place(path).is_symlink() => set_mode(&place(path), *mode),
+        Act::Mode(path, mode) if place(path).is_file() && !place(path).is_symlink() => {
+            set_mode(&place(path), *mode)
+        }
         _ => {}
     }
 }
 
 /// The user's own lines that are in some file.
 fn user_lines(rig: &Rig) -> std::collections::BTreeSet<String> {
-    rig.picture().values().flat_map(|line| line.lines()).filter(|line| line.starts_with("user-")).map(str::to_owned).collect()
+    rig.picture()
+        .values()
+        .flat_map(|line| line.lines())
+        .filter(|line| line.starts_with("user-"))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn play(rig: &mut Rig, turns: &[Vec<Event>], between: &[Act]) -> Vec<TurnId> {
@@ -94,7 +106,10 @@ fn play(rig: &mut Rig, turns: &[Vec<Event>], between: &[Act]) -> Vec<TurnId> {
                     | Act::Mode(path, _)) = act;
                     // The file tools edit files; they neither make nor remove folders by themselves.
                     let place = rig.at(PATHS[*path]);
-                    if matches!(act, Act::Write(..) | Act::Append(..)) && !place.is_dir() && !place.is_symlink() {
+                    if matches!(act, Act::Write(..) | Act::Append(..))
+                        && !place.is_dir()
+                        && !place.is_symlink()
+                    {
                         rig.edit(&turn, PATHS[*path], |_| run(rig, act, "agent", count));
                     }
                 }
@@ -117,11 +132,15 @@ fn play(rig: &mut Rig, turns: &[Vec<Event>], between: &[Act]) -> Vec<TurnId> {
 }
 
 fn target() -> impl Strategy<Value = RestoreTarget> {
-    prop_oneof![Just(RestoreTarget::Before), Just(RestoreTarget::After), Just(RestoreTarget::Revert)]
+    prop_oneof![
+        Just(RestoreTarget::Before),
+        Just(RestoreTarget::After),
+        Just(RestoreTarget::Revert)
+    ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
     fn i2_i3_i6_rewind_then_undo_is_the_identity(
