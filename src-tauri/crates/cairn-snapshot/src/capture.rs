@@ -23,8 +23,7 @@ use crate::names;
 use crate::open_turn::{Line, OpenTurn};
 use crate::state::{Change, Observed, Snap};
 
-/// A scan that takes no longer is also done at both ends of every command, so that what the user does between two
-/// commands is told apart without guessing from times.
+/// How long a scan may take to be done at both ends of every command, when nothing else is asked for.
 const CHEAP_SCAN: Duration = Duration::from_millis(20);
 
 /// More paths than this that lose their cover are not followed one by one.
@@ -219,8 +218,12 @@ impl Inner {
         }
     }
 
+    fn is_cheap(&self) -> bool {
+        self.last_scan <= self.options.cheap_scan.unwrap_or(CHEAP_SCAN)
+    }
+
     fn look_if_cheap(&mut self) {
-        if self.last_scan <= CHEAP_SCAN && self.look().is_err() {
+        if self.is_cheap() && self.look().is_err() {
             // The scan at the end of the turn says what is wrong.
             self.last_scan = Duration::MAX;
         }

@@ -69,6 +69,9 @@ pub struct Options {
     pub home: Option<std::path::PathBuf>,
     /// The file operations; absent means those of the operating system.
     pub files: Option<Arc<dyn Files>>,
+    /// A scan that takes no longer is also done at both ends of every command, so that what the user does between two
+    /// commands is told apart without guessing from times. Absent means 20 ms.
+    pub cheap_scan: Option<Duration>,
     /// The clock that stamps files of the workspace, in nanoseconds since 1970; absent means the system's.
     pub file_clock: Option<Arc<dyn Fn() -> i64 + Send + Sync>>,
 }

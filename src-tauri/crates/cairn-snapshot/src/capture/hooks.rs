@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 
 use cairn_protocol::{ChangeSource, SessionId, TurnId};
 
-use super::{CHEAP_SCAN, line};
+use super::line;
 use crate::error::{Error, Result};
 use crate::inner::{Carried, Inner};
 use crate::item::{Entry, Item, Kind, Left, What};
@@ -197,7 +197,7 @@ impl Inner {
     pub(crate) fn after_command(&mut self, session: &SessionId, turn: &TurnId) {
         self.look_if_cheap();
         let now = self.file_time();
-        let cheap = self.last_scan <= CHEAP_SCAN;
+        let cheap = self.is_cheap();
         if let Some(open) = self.open.iter_mut().find(|open| open.is(session, turn)) {
             open.close_window(now);
             if cheap {
