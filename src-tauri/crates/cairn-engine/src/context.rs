@@ -106,16 +106,6 @@ impl Context {
         messages
     }
 
-    /// Whether there is anything to send.
-    pub(crate) fn has_input(&self) -> bool {
-        !self.input.is_empty() || !self.awaiting.is_empty()
-    }
-
-    /// Whether the context holds a turn that was never answered, as after a crash.
-    pub(crate) fn is_open(&self) -> bool {
-        self.sent || !self.awaiting.is_empty() || !self.response.is_empty()
-    }
-
     fn commit(&mut self) {
         self.committed.append(&mut self.input);
         for message in self.response.drain(..) {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cairn_exec::{TerminalOutput, TerminalSink};
 use cairn_protocol::{
-    CheckOutcome, KeychainState, RestoreRequest, RestoreTarget, SessionId, TerminalSize, Timestamp, TurnId,
-    WorkspaceId,
+    CheckOutcome, KeychainState, RestoreRequest, RestoreTarget, SessionId, TerminalSize, Timestamp,
+    TurnId, WorkspaceId,
 };
 use serde::Serialize;
 
@@ -104,7 +104,10 @@ impl Engine {
 
     fn capture_check(&self) -> DoctorCheck {
         let (outcome, detail) = match capture_probe(self.inner().root(), (self.inner().clock())()) {
-            Ok(()) => (CheckOutcome::Ok, "A turn was captured and rolled back in a test folder.".to_owned()),
+            Ok(()) => (
+                CheckOutcome::Ok,
+                "A turn was captured and rolled back in a test folder.".to_owned(),
+            ),
             Err(error) => (CheckOutcome::Failed, format!("Turns can't be captured: {error}.")),
         };
         DoctorCheck { name: "snapshots", outcome, detail }
@@ -112,7 +115,9 @@ impl Engine {
 
     async fn pty_check(&self) -> DoctorCheck {
         let (outcome, detail) = match self.pty_probe().await {
-            Ok(()) => (CheckOutcome::Ok, "A terminal was opened and ended when told to.".to_owned()),
+            Ok(()) => {
+                (CheckOutcome::Ok, "A terminal was opened and ended when told to.".to_owned())
+            }
             Err(error) => (CheckOutcome::Failed, format!("A terminal can't be used: {error}.")),
         };
         DoctorCheck { name: "terminal", outcome, detail }
@@ -176,8 +181,8 @@ fn capture_in(folder: &Path, now: Timestamp) -> Result<(), String> {
     let file = workspace.join("file");
     std::fs::write(&file, b"before").map_err(|error| text(&error))?;
     let options = cairn_snapshot::Options::default();
-    let snapshots =
-        cairn_snapshot::Snapshots::open(&store, &workspace, options).map_err(|error| text(&error))?;
+    let snapshots = cairn_snapshot::Snapshots::open(&store, &workspace, options)
+        .map_err(|error| text(&error))?;
     let (session, turn) = (SessionId::new("doctor"), TurnId::new("t1"));
     snapshots.begin_turn(&session, &turn, 1, now);
     snapshots.before_edit(&session, &turn, &file).map_err(|error| text(&error))?;

@@ -101,6 +101,9 @@ impl Engine {
         });
         let (store, config, problems) =
             opened.await.map_err(|error| internal(format!("opening failed: {error}")))??;
+        // The policy compares real paths, so the folders that it protects must be real paths too.
+        options.root = real(options.root);
+        options.home = options.home.map(real);
         let (events, _) = broadcast::channel(APP_EVENTS);
         let inner = Inner {
             options,
@@ -207,10 +210,12 @@ impl Engine {
     /// Opens a session, or returns it when it is open in this process already.
     pub async fn session(&self, id: &SessionId) -> Result<Session> {
         let mut sessions = self.inner.sessions.lock().await;
-        if let Some(session) = sessions.get(id)
-            && !session.is_closed()
-        {
-            return Ok(session.clone());
+        if let Some(session) = sessions.get(id) {
+            if !session.is_closed() {
+                return Ok(session.clone());
+            }
+            // Its task has ended; what it held is let go of before the session is opened again.
+            session.release().await;
         }
         let (store, wanted) = (self.inner.store(), id.clone());
         let record = blocking(move || Ok(store.session(&wanted))).await?;
@@ -440,6 +445,11 @@ pub(crate) fn storage(error: &cairn_store::Error) -> ErrorInfo {
         _ => ErrorCode::Io,
     };
     ErrorInfo::new(code, format!("{}.", chain(error)))
+}
+
+/// Returns a path with its links followed, or as it is when it can't be followed.
+fn real(path: PathBuf) -> PathBuf {
+    std::fs::canonicalize(&path).unwrap_or(path)
 }
 
 /// Runs blocking work off the async threads.

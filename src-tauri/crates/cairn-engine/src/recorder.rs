@@ -4,8 +4,6 @@
 //! anybody sees it. A failed write never loses the message silently: durable records fail to their
 //! caller, and the others raise a notice on the feed.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use cairn_protocol::{
@@ -30,7 +28,6 @@ enum Job {
     Announce(FeedItem),
     Subscribe { after: Option<u64>, reply: oneshot::Sender<Result<Subscription>> },
     Page { before: Option<u64>, limit: u32, reply: oneshot::Sender<Result<HistoryPage>> },
-    Messages { reply: oneshot::Sender<Result<Vec<StoredMessage>>> },
     NextFile { meta: Message, reply: oneshot::Sender<Result<()>> },
     Stop { reply: oneshot::Sender<()> },
 }
@@ -40,37 +37,24 @@ enum Job {
 pub(crate) struct Recorder {
     jobs: mpsc::Sender<Job>,
     now: fn() -> Timestamp,
-    last_seq: Arc<AtomicU64>,
 }
 
 impl Recorder {
     /// Starts the writing thread; it ends with `stop` or when the last handle is dropped.
     pub(crate) fn start(trace: Trace, now: fn() -> Timestamp) -> Result<Self> {
         let (jobs, inbox) = mpsc::channel(QUEUE);
-        let last_seq = Arc::new(AtomicU64::new(trace.last_seq()));
-        let writer = Writer {
-            trace,
-            now,
-            subscribers: Vec::new(),
-            open: Aggregator::new(),
-            failing: false,
-            last_seq: Arc::clone(&last_seq),
-        };
+        let writer =
+            Writer { trace, now, subscribers: Vec::new(), open: Aggregator::new(), failing: false };
         let runtime = Handle::current();
         std::thread::Builder::new()
             .name("cairn-recorder".to_owned())
             .spawn(move || runtime.block_on(writer.run(inbox)))
             .map_err(|error| crate::error::internal(format!("can't start a thread: {error}")))?;
-        Ok(Self { jobs, now, last_seq })
+        Ok(Self { jobs, now })
     }
 
     pub(crate) fn now(&self) -> Timestamp {
         (self.now)()
-    }
-
-    /// The place of the last stored message.
-    pub(crate) fn last_seq(&self) -> u64 {
-        self.last_seq.load(Ordering::Acquire)
     }
 
     /// Stores a message in its turn; synced within a quarter of a second.
@@ -118,11 +102,6 @@ impl Recorder {
         self.ask(|reply| Job::Page { before, limit, reply }).await?
     }
 
-    /// Reads all of the history.
-    pub(crate) async fn messages(&self) -> Result<Vec<StoredMessage>> {
-        self.ask(|reply| Job::Messages { reply }).await?
-    }
-
     /// Goes on in a new trace file headed by `meta` (D-1).
     pub(crate) async fn next_file(&self, meta: Message) -> Result<()> {
         self.ask(|reply| Job::NextFile { meta, reply }).await?
@@ -146,7 +125,6 @@ struct Writer {
     subscribers: Vec<Subscriber>,
     open: Aggregator,
     failing: bool,
-    last_seq: Arc<AtomicU64>,
 }
 
 impl Writer {
@@ -198,13 +176,8 @@ impl Writer {
                 let page = self.trace.page(before, limit).map_err(|error| storage(&error));
                 let _caller_gone = reply.send(page);
             }
-            Job::Messages { reply } => {
-                let messages = self.trace.messages().map_err(|error| storage(&error));
-                let _caller_gone = reply.send(messages);
-            }
             Job::NextFile { meta, reply } => {
                 let result = self.trace.next_file(&meta).map_err(|error| storage(&error));
-                self.last_seq.store(self.trace.last_seq(), Ordering::Release);
                 let _caller_gone = reply.send(result);
             }
             Job::Stop { .. } => {}
@@ -215,7 +188,6 @@ impl Writer {
         match self.trace.append(&message, class) {
             Ok(seq) => {
                 self.failing = false;
-                self.last_seq.store(seq, Ordering::Release);
                 self.open.push(&message);
                 self.publish(|| FeedItem::Stored { seq, message: Box::new(message.clone()) });
                 Ok(seq)

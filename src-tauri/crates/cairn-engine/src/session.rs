@@ -252,6 +252,11 @@ impl Session {
         let _full = self.ops.try_send(Op::SettingsChanged);
     }
 
+    /// Lets go of the trace of a session whose task has ended.
+    pub(crate) async fn release(&self) {
+        self.recorder.stop().await;
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.ops.is_closed()
     }

@@ -12,7 +12,7 @@ use cairn_protocol::{
     TitleSource, TodoItem, TurnId, WorkspaceSummary,
 };
 use cairn_store::SessionRecord;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -380,9 +380,4 @@ impl Actor {
     async fn announce_queue(&self) {
         self.recorder.announce(FeedItem::Queue { queue: self.record.queue.clone() }).await;
     }
-}
-
-/// Answers a question about a turn that ended before the answer came.
-pub(super) fn reply_to<T>(reply: oneshot::Sender<T>, value: T) {
-    let _caller_gone = reply.send(value);
 }

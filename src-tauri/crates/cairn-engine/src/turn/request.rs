@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cairn_protocol::{
-    Body, ErrorCode, ErrorInfo, EventMsg, Message, ModelMsg, StopReason, ThinkingLevel,
-    ToolDefinition,
+    Body, ErrorCode, ErrorInfo, EventMsg, Message, ModelMsg, NoticeLevel, StopReason,
+    ThinkingLevel, ToolDefinition,
 };
 use cairn_provider::{ModelRequest, Outcome};
 use tokio::sync::mpsc;
@@ -63,6 +63,7 @@ impl Turn {
             };
             let stop = stop || self.env.cancel.is_cancelled();
             if status == StopReason::Completed {
+                self.notice_provider(&outcome).await;
                 return Ok(Answer { calls, stop, cut_by_length: outcome.cut_by_length });
             }
             if status == StopReason::Aborted || stop {
@@ -78,6 +79,17 @@ impl Turn {
                 () = tokio::time::sleep(wait) => {}
             }
             attempt += 1;
+        }
+    }
+
+    /// Says what the provider said beside a complete answer, such as that a filter cut it.
+    async fn notice_provider(&self, outcome: &Outcome) {
+        if let Some(message) = &outcome.message
+            && !outcome.cut_by_length
+        {
+            let info = ErrorInfo::new(ErrorCode::Unsupported, message.clone());
+            let event = EventMsg::Notice { level: NoticeLevel::Warning, info };
+            self.env.recorder.event(event).await;
         }
     }
 

@@ -42,6 +42,8 @@ impl Actor {
         self.restoring = false;
         if let Ok(report) = &result {
             self.recorder.event_durable(EventMsg::Restore(Box::new(report.clone()))).await?;
+            // What the model has read is no longer what is there.
+            self.tools.ledger.clear();
             self.tell_model(report).await;
             self.record.last_error = None;
             self.announce_stones().await;

@@ -39,7 +39,6 @@ impl Actor {
         self.head_context(&model, provider.target().context_window).await?;
         let number = self.record.turns + 1;
         let turn_id = TurnId::new(format!("t{number}"));
-        let started_at = self.recorder.now();
         let begin = EventMsg::TurnBegin {
             turn_id: turn_id.clone(),
             number,
@@ -48,19 +47,35 @@ impl Actor {
             input: text.chars().take(200).collect(),
         };
         self.recorder.event_durable(begin).await?;
-        let user = Arc::new(Message::model(started_at, Text::user(text.clone())));
+        let begun = self.begun(&text, turn_id.clone(), number, provider).await;
+        if let Err(error) = &begun {
+            turn::close_broken(&self.recorder, &turn_id, error.clone()).await;
+        }
+        begun?;
+        self.announce_summary().await;
+        Ok(turn_id)
+    }
+
+    /// What follows a stored `turn_begin`; when it fails, the turn is ended by the caller.
+    async fn begun(
+        &mut self,
+        text: &str,
+        turn_id: TurnId,
+        number: u32,
+        provider: Arc<dyn cairn_provider::Provider>,
+    ) -> Result<()> {
+        let started_at = self.recorder.now();
+        let user = Arc::new(Message::model(started_at, Text::user(text)));
         self.recorder.record_durable((*user).clone()).await?;
         self.record.turns = number;
         self.record.last_error = None;
         self.record.last_active_at = started_at;
         if self.record.title_source == TitleSource::Auto && number == 1 {
-            self.set_title(title_of(&text), TitleSource::Auto).await?;
+            self.set_title(title_of(text), TitleSource::Auto).await?;
         } else {
             self.save().await?;
         }
-        self.spawn(turn_id.clone(), number, user, provider).await?;
-        self.announce_summary().await;
-        Ok(turn_id)
+        self.spawn(turn_id, number, user, provider).await
     }
 
     fn model(&mut self) -> Result<ModelRef> {
