@@ -120,7 +120,8 @@ pub(crate) async fn contain_blocking<T: Send + 'static>(
 }
 
 fn defect(error: &dyn std::fmt::Display) -> ErrorInfo {
-    let text = format!("Cairn made a mistake and could not finish this: {error}. Nothing else stopped.");
+    let text =
+        format!("Cairn made a mistake and could not finish this: {error}. Nothing else stopped.");
     ErrorInfo::new(ErrorCode::Internal, text)
 }
 

@@ -65,7 +65,8 @@ fn connect_model(desktop: &Desktop, app: &App<'_>, server: &ModelServer) {
 fn run_task(desktop: &Desktop, app: &App<'_>, server: &ModelServer, shop: &std::path::Path) {
     let page = app.page();
     let read = json!({"file_path": "price.py"});
-    let edit = json!({"file_path": "price.py", "old_string": "PRICE = 10", "new_string": "PRICE = 12"});
+    let edit =
+        json!({"file_path": "price.py", "old_string": "PRICE = 10", "new_string": "PRICE = 12"});
     let before = server.requests().len();
     server.push(Reply::text_and_calls("I change the price.", [Call::json("read_file", read)]));
     server.push(Reply::calls([Call::json("replace_in_file", edit)]));
@@ -138,10 +139,10 @@ fn read_and_roll_back(desktop: &Desktop, app: &App<'_>, shop: &std::path::Path) 
 fn use_terminal(desktop: &Desktop, app: &App<'_>, shop: &std::path::Path) {
     let page = app.page();
     page.press_in("[role=group] button", "Terminal");
-    if page.all(".xterm", "").is_empty() {
-        page.press("New terminal");
-    }
-    page.find(".xterm-helper-textarea", "").keys("echo from-$((40+2)) > typed.txt; cat typed.txt\n");
+    page.find("[role=tab]", "bash 1");
+    page.find(".xterm", "").click();
+    page.find(".xterm-helper-textarea", "")
+        .keys("echo from-$((40+2)) > typed.txt; cat typed.txt\n");
     wait_for("what the terminal did", || {
         let text = fs::read_to_string(shop.join("typed.txt")).ok()?;
         (text == "from-42\n").then_some(())
@@ -170,7 +171,7 @@ fn stop_command(desktop: &Desktop, app: &App<'_>, server: &ModelServer) {
 /// Returns whether the command of [`stop_command`] runs.
 fn sleeper() -> bool {
     let processes = fs::read_dir("/proc").expect("/proc is there").flatten();
-    processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok()).any(|line| {
-        line.split(|byte| *byte == 0).any(|word| word == b"86399")
-    })
+    processes
+        .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .any(|line| line.split(|byte| *byte == 0).any(|word| word == b"86399"))
 }

@@ -4,3 +4,4 @@
 //! without them. What each layer does in detail is tested beside it; here is what a user does.
 
 mod job;
+mod safety;

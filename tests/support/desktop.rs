@@ -158,6 +158,7 @@ pub struct App<'a> {
     desktop: &'a Desktop,
     driver: Driver,
     process: i32,
+    binary: PathBuf,
     service: Owned,
 }
 
@@ -168,9 +169,11 @@ impl<'a> App<'a> {
         service.arg(format!("--port={port}")).env("TAURI_WEBVIEW_AUTOMATION", "true");
         let service = Owned::spawn(service, "WebKitWebDriver");
         wait_for("the driver", || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
-        let driver = Driver::open(port, &binary());
-        let process = wait_for("the app's process", || process::child_of(service.id(), "cairn-desktop"));
-        let app = Self { desktop, driver, process, service };
+        let binary = binary();
+        let driver = Driver::open(port, &binary);
+        let process =
+            wait_for("the app's process", || process::child_of(service.id(), "cairn-desktop"));
+        let app = Self { desktop, driver, process, binary, service };
         let _shown = wait_for("the window", || native::find_window(desktop, "Cairn"));
         app
     }
@@ -185,10 +188,20 @@ impl<'a> App<'a> {
         self.process
     }
 
+    /// Returns the app's program.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// Closes the window as a user does, and waits until the app has ended.
     pub fn close(self) {
-        native::close_window(self.desktop, "Cairn");
+        self.ask_to_close();
         self.wait_for_end();
+    }
+
+    /// Presses the window's button for closing; the app may ask back.
+    pub fn ask_to_close(&self) {
+        native::close_window(self.desktop, "Cairn");
     }
 
     /// Waits until the app has ended by itself.
@@ -261,7 +274,10 @@ fn environment(home: &Path, display: &str, bus: &str) -> Vec<(String, String)> {
 }
 
 fn with(mut command: Command, env: &[(String, String)]) -> Command {
-    command.env_remove("WAYLAND_DISPLAY").env_remove("XAUTHORITY").env_remove("CAIRN_SAFE_GRAPHICS");
+    command
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("XAUTHORITY")
+        .env_remove("CAIRN_SAFE_GRAPHICS");
     command.envs(env.iter().map(|(name, value)| (name, value)));
     command
 }

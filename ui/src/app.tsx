@@ -107,7 +107,7 @@ function SessionArea({ sessionId }: { sessionId: string }) {
       <main className={`main ${side && room === "wide" ? "" : "fill"}`}>
         {reviewedTurn === null ? (
           <>
-            {empty ? <EmptySession sessionId={sessionId} /> : <Conversation state={state} />}
+            {empty ? <EmptySession summary={state.summary} /> : <Conversation state={state} />}
             <Composer state={state} />
           </>
         ) : (

@@ -35,11 +35,7 @@ async fn subscribe(shell: State<'_, Shell>, channel: Channel<Vec<AppEvent>>) -> 
 }
 
 #[tauri::command]
-async fn open_link(
-    app: AppHandle,
-    shell: State<'_, Shell>,
-    params: OpenLinkParams,
-) -> Result<()> {
+async fn open_link(app: AppHandle, shell: State<'_, Shell>, params: OpenLinkParams) -> Result<()> {
     let shell = shell.inner().clone();
     contain(async move {
         let link = Link::parse(&params.url)?;

@@ -5,8 +5,8 @@
 
 use cairn_engine::{Authority, Session};
 use cairn_protocol::{
-    ApprovalAnswer, ApprovalAnswerParams, ApprovalAnswerResult, ApprovalRequest, AskClass, ErrorCode,
-    ErrorInfo,
+    ApprovalAnswer, ApprovalAnswerParams, ApprovalAnswerResult, ApprovalRequest, AskClass,
+    ErrorCode, ErrorInfo,
 };
 use tauri::plugin::{Builder, TauriPlugin};
 use tauri::{AppHandle, State, Wry};

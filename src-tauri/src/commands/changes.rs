@@ -36,9 +36,9 @@ async fn diff(shell: State<'_, Shell>, params: ChangesDiffParams) -> Result<File
 #[tauri::command]
 async fn plan(shell: State<'_, Shell>, params: ChangesPlanParams) -> Result<RestorePlan> {
     let shell = shell.inner().clone();
-    contain(async move {
-        shell.session(&params.request.session_id).await?.plan(params.request).await
-    })
+    contain(
+        async move { shell.session(&params.request.session_id).await?.plan(params.request).await },
+    )
     .await
 }
 
@@ -58,8 +58,8 @@ async fn bring_back(
     params: ChangesBringBackParams,
 ) -> Result<RestoreReport> {
     let shell = shell.inner().clone();
-    contain(async move {
-        shell.session(&params.session_id).await?.bring_back(params.restore_id).await
-    })
+    contain(
+        async move { shell.session(&params.session_id).await?.bring_back(params.restore_id).await },
+    )
     .await
 }

@@ -184,7 +184,8 @@ async fn set_model(shell: State<'_, Shell>, params: SessionSetModelParams) -> Re
 #[tauri::command]
 async fn rename(shell: State<'_, Shell>, params: SessionRenameParams) -> Result<()> {
     let shell = shell.inner().clone();
-    contain(async move { shell.session(&params.session_id).await?.rename(params.title).await }).await
+    contain(async move { shell.session(&params.session_id).await?.rename(params.title).await })
+        .await
 }
 
 #[tauri::command]

@@ -50,7 +50,8 @@ fn question(now: &Settings, wanted: &Settings) -> Question {
              dialog like this.",
         );
     }
-    question.say("Every turn is captured and can be rolled back. You can change this back any time.")
+    question
+        .say("Every turn is captured and can be rolled back. You can change this back any time.")
 }
 
 fn policy(policy: ShellPolicy) -> &'static str {

@@ -75,7 +75,10 @@ async fn attach(
 
 #[tauri::command]
 async fn write(shell: State<'_, Shell>, params: TerminalWriteParams) -> Result<()> {
-    with_terminals(&shell, move |terminals| {
+    let shell = shell.inner().clone();
+    // The page sends one at a time, so that they come in order; queueing one takes no time.
+    contain(async move {
+        let terminals = shell.engine().await?.terminals();
         terminals.write(&params.terminal_id, params.data.as_bytes()).map_err(gone)
     })
     .await

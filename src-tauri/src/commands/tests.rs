@@ -80,8 +80,15 @@ fn the_pages_may_load_nothing_from_elsewhere() {
     let security = &config["app"]["security"];
     let csp = &security["csp"];
     for directive in [
-        "default-src", "frame-src", "child-src", "object-src", "media-src", "manifest-src",
-        "base-uri", "form-action", "frame-ancestors",
+        "default-src",
+        "frame-src",
+        "child-src",
+        "object-src",
+        "media-src",
+        "manifest-src",
+        "base-uri",
+        "form-action",
+        "frame-ancestors",
     ] {
         assert_eq!(csp[directive], "'none'", "{directive}");
     }

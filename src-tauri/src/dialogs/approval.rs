@@ -80,12 +80,14 @@ fn verb(kind: ChangeKind) -> &'static str {
 fn confinement(policy: &SandboxPolicy) -> &'static str {
     match policy {
         SandboxPolicy::Unconfined => "NO. It can do all that you can do",
-        SandboxPolicy::Workspace { access: WorkspaceAccess::Read, network: NetworkAccess::None } => {
-            "reads the workspace only, no network"
-        }
-        SandboxPolicy::Workspace { access: WorkspaceAccess::Write, network: NetworkAccess::None } => {
-            "to the workspace, no network"
-        }
+        SandboxPolicy::Workspace {
+            access: WorkspaceAccess::Read,
+            network: NetworkAccess::None,
+        } => "reads the workspace only, no network",
+        SandboxPolicy::Workspace {
+            access: WorkspaceAccess::Write,
+            network: NetworkAccess::None,
+        } => "to the workspace, no network",
         SandboxPolicy::Workspace { network: NetworkAccess::Full, .. } => {
             "to the workspace, with the whole network"
         }

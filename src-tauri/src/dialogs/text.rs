@@ -38,8 +38,7 @@ pub(crate) fn block(foreign: &str) -> String {
 /// Returns a message as the system's dialog must be given it: line breaks, no other control character,
 /// and no format.
 pub(crate) fn for_system(message: &str) -> String {
-    let plain: String =
-        message.split('\n').map(visible).collect::<Vec<String>>().join("\n");
+    let plain: String = message.split('\n').map(visible).collect::<Vec<String>>().join("\n");
     without_format(&cut(&plain, MAX_MESSAGE))
 }
 

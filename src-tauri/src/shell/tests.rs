@@ -13,8 +13,7 @@ fn two_data_roots_are_two_instances() {
 fn a_panic_in_a_command_is_an_error_of_that_call() {
     let failed: Result<()> = tauri::async_runtime::block_on(contain(async { panic!("boom") }));
     assert_eq!(failed.expect_err("it panicked").code, ErrorCode::Internal);
-    let failed: Result<()> =
-        tauri::async_runtime::block_on(contain_blocking(|| panic!("boom")));
+    let failed: Result<()> = tauri::async_runtime::block_on(contain_blocking(|| panic!("boom")));
     assert_eq!(failed.expect_err("it panicked").code, ErrorCode::Internal);
     let fine = tauri::async_runtime::block_on(contain(async { Ok(1) }));
     assert_eq!(fine, Ok(1));

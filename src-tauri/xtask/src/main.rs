@@ -4,6 +4,7 @@
 //! `.ci/run`, which calls this.
 
 mod bench;
+mod notices;
 mod setup;
 mod tally;
 mod test;
@@ -23,7 +24,11 @@ cargo xtask <command>
   bundle          make the installers of this system
   doctor          say what works on this machine
   setup           only the set-up
+  notices         write THIRD-PARTY-NOTICES.md from the lock files
 ";
+
+/// What makes installers; of the same release as the `tauri` crate in `Cargo.lock`.
+const BUNDLER: &str = "@tauri-apps/cli@2.12.5";
 
 /// Why a task could not go on, for a person.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
@@ -42,6 +47,7 @@ fn main() -> ExitCode {
         "bundle" => bundle(&root),
         "doctor" => cargo(&root, &["run", "--quiet", "--bin", "cairn", "--", "doctor"]),
         "setup" => setup::everything(&root),
+        "notices" => notices::notices(&root),
         _ => {
             print!("{HELP}");
             return if command.is_empty() || command == "help" {
@@ -74,15 +80,13 @@ fn run(root: &Path, args: &[String]) -> Outcome {
     cargo(root, &all)
 }
 
+/// Makes the installers. The tool that makes them is large and only needed here, so that npm fetches it, in this
+/// version, when it is asked for.
 fn bundle(root: &Path) -> Outcome {
     setup::everything(root)?;
     setup::interface(root)?;
-    let tauri = root.join("ui").join("node_modules").join(".bin").join(if cfg!(windows) {
-        "tauri.cmd"
-    } else {
-        "tauri"
-    });
-    call(Command::new(tauri).arg("build").current_dir(root))
+    let mut command = npm(root, &["exec", "--yes", BUNDLER, "--", "build"]);
+    call(command.current_dir(root))
 }
 
 /// Runs cargo in the project; its output goes to the terminal.

@@ -18,7 +18,8 @@ impl Driver {
     #[track_caller]
     pub(super) fn open(port: u16, binary: &Path) -> Self {
         let options = json!({"binary": binary, "args": []});
-        let wanted = json!({"capabilities": {"alwaysMatch": {"webkitgtk:browserOptions": options}}});
+        let wanted =
+            json!({"capabilities": {"alwaysMatch": {"webkitgtk:browserOptions": options}}});
         let opened = request(port, "POST", "/session", Some(&wanted));
         let opened = opened.unwrap_or_else(|error| panic!("no session with the app: {error}"));
         let session = opened["sessionId"].as_str().expect("a session has an id").to_owned();
@@ -44,22 +45,24 @@ fn request(port: u16, method: &str, path: &str, body: Option<&Value>) -> Result<
     );
     stream.write_all(head.as_bytes()).map_err(told)?;
     stream.write_all(body.as_bytes()).map_err(told)?;
-    let answer = read_answer(&mut stream)?;
+    let (ok, answer) = read_answer(&mut stream)?;
     let value: Value = serde_json::from_slice(&answer).map_err(|error| error.to_string())?;
     let value = value["value"].clone();
-    match value.get("error").and_then(Value::as_str) {
-        Some(error) => Err(format!("{error}: {}", value["message"].as_str().unwrap_or_default())),
-        None => Ok(value),
+    // What a script returns may look like an error; the status tells.
+    if ok {
+        return Ok(value);
     }
+    let part = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    Err(format!("{}: {}", part("error"), part("message")))
 }
 
-/// Reads the body by its length: the driver keeps the connection open whatever it was told.
-fn read_answer(stream: &mut TcpStream) -> Result<Vec<u8>, String> {
+/// Reads whether it went well, and the body by its length: the driver keeps the connection open whatever it was told.
+fn read_answer(stream: &mut TcpStream) -> Result<(bool, Vec<u8>), String> {
     let mut bytes = Vec::new();
     let mut chunk = [0_u8; 64 * 1024];
     loop {
         if let Some(body) = whole_body(&bytes) {
-            return Ok(body);
+            return Ok((bytes.starts_with(b"HTTP/1.1 200"), body));
         }
         match stream.read(&mut chunk).map_err(|error| error.to_string())? {
             0 => return Err("the driver closed the connection".to_owned()),

@@ -7,6 +7,7 @@ import { Channel, invoke } from "@tauri-apps/api/core";
 
 import type { ErrorInfo, FeedItem, AppEvent } from "../protocol";
 import { type Backend, ShellError, type TerminalChunk, type Unsubscribe } from "./backend";
+import { inOrder } from "./terminal-input";
 
 function isErrorInfo(value: unknown): value is ErrorInfo {
   return typeof value === "object" && value !== null && "code" in value && "message" in value;
@@ -103,7 +104,7 @@ export const tauriBackend: Backend = {
       await call("terminal", "attach", params, { channel });
       return end;
     },
-    write: (params) => call("terminal", "write", params),
+    write: inOrder((params) => call("terminal", "write", params)),
     ack: (params) => call("terminal", "ack", params),
     resize: (params) => call("terminal", "resize", params),
     close: (params) => call("terminal", "close", params),

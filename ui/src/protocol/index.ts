@@ -69,6 +69,13 @@ export type ApprovalAnswerParams = {
   answer: ApprovalAnswer, };
 
 /**
+ * `approval.answer`: what came of it.
+ */
+export type ApprovalAnswerResult = {
+  /** False when the user said neither yes nor no in the native dialog, and the question still waits. */
+  applied: boolean, };
+
+/**
  * Names one question to the user that waits for an answer.
  */
 export type ApprovalId = string;
@@ -847,6 +854,13 @@ export type ProviderDraft = {
   fallback: KeyFallback, };
 
 /**
+ * `provider.test` and `provider.save`. It holds a key and can't be printed.
+ */
+export type ProviderDraftParams = {
+  /** The connection as it is typed. */
+  draft: ProviderDraft, };
+
+/**
  * One provider of the table.
  */
 export type ProviderEntry = {
@@ -1289,6 +1303,13 @@ export type Settings = {
   diffLayout: DiffLayout, };
 
 /**
+ * `settings.save`.
+ */
+export type SettingsSaveParams = {
+  /** All settings as they are to be. */
+  settings: Settings, };
+
+/**
  * How shell commands are treated (Z-49, D-7).
  */
 export type ShellPolicy = "approve" | "sandbox" | "workspace" | "all";
@@ -1354,6 +1375,13 @@ export type StoredMessage = {
   seq: number,
   /** The message. */
   message: Message, };
+
+/**
+ * `session.unsubscribe`: ends a stream; one that is over already is fine.
+ */
+export type SubscriptionParams = {
+  /** What `session.subscribe` returned. */
+  id: number, };
 
 /**
  * Names a command that goes on in the background: `proc-` and 8 hex digits (P-81).

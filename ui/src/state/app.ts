@@ -71,6 +71,14 @@ function putSession(sessions: readonly SessionSummary[], summary: SessionSummary
   return at === -1 ? [...rest, summary] : [...rest.slice(0, at), summary, ...rest.slice(at)];
 }
 
+/** The built-in provider that plays the guided tour. */
+export const TOUR_PROVIDER = "tour";
+
+/** Returns whether a script stands in for the model. */
+export function isScript(providers: readonly ProviderEntry[], model: ModelRef | null | undefined): boolean {
+  return providers.some((provider) => provider.name === model?.provider && provider.api === "script");
+}
+
 /** A model that can be chosen, with the name that is shown. */
 export interface KnownModel {
   ref: ModelRef;

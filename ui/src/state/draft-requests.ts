@@ -2,7 +2,8 @@
 import { create } from "zustand";
 
 export interface DraftRequests {
-  request: { sessionId: string; text: string } | null;
+  /** With `offer`, what the user wrote already stays. */
+  request: { sessionId: string; text: string; offer?: boolean } | null;
 }
 
 export const useDraftRequests = create<DraftRequests>()(() => ({ request: null }));

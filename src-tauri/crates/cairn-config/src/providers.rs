@@ -52,7 +52,7 @@ pub(crate) fn load(path: &Path) -> (Vec<ProviderEntry>, Vec<String>) {
 }
 
 fn document(path: &Path) -> Result<DocumentMut, Error> {
-    let text = files::read(path)?.unwrap_or_else(|| HEADER.to_owned());
+    let text = files::read(path)?.unwrap_or_default();
     edit::parse(&text).map_err(|reason| Error::Damaged { path: path.to_owned(), reason })
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn check(entry: &ProviderEntry) -> Result<(), String> {
 /// Puts an entry into the table, in the place of the one with its name.
 pub(crate) fn save(path: &Path, entry: &ProviderEntry) -> Result<(), Error> {
     check(entry).map_err(Error::Invalid)?;
-    let mut document = editable(path)?;
+    let (header, mut document) = editable(path)?;
     let fresh = edit::to_table(entry).map_err(Error::Invalid)?;
     let array = array(&mut document, path)?;
     let name = |table: &Table| table.get("name").and_then(Item::as_str) == Some(&entry.name);
@@ -120,7 +120,7 @@ pub(crate) fn save(path: &Path, entry: &ProviderEntry) -> Result<(), Error> {
             _ => edit::set(table, name, item.clone()),
         }
     }
-    files::write(path, &document.to_string())
+    files::write(path, &format!("{header}{document}"))
 }
 
 fn set_models(table: &mut Table, fresh: &Item) {
@@ -146,27 +146,31 @@ fn set_models(table: &mut Table, fresh: &Item) {
     }
 }
 
-/// Takes an entry out of the table; returns it, if it was there.
+/// Takes an entry out of the table; returns whether it was there.
 pub(crate) fn delete(path: &Path, name: &str) -> Result<bool, Error> {
-    let mut document = editable(path)?;
+    let (header, mut document) = editable(path)?;
     let array = array(&mut document, path)?;
     let before = array.len();
     array.retain(|table| table.get("name").and_then(Item::as_str) != Some(name));
     let found = array.len() < before;
     if found {
-        files::write(path, &document.to_string())?;
+        files::write(path, &format!("{header}{document}"))?;
     }
     Ok(found)
 }
 
-/// Opens the table for a change. A file that can't be parsed is kept aside, and a new one begun.
-fn editable(path: &Path) -> Result<DocumentMut, Error> {
+/// Opens the table for a change, with what stands above it. A file that can't be parsed is kept aside, and a new one
+/// begun.
+fn editable(path: &Path) -> Result<(&'static str, DocumentMut), Error> {
+    if !path.exists() {
+        return Ok((HEADER, DocumentMut::new()));
+    }
     match document(path) {
         Err(Error::Damaged { .. }) => {
             files::put_aside(path)?;
-            document(path)
+            Ok((HEADER, DocumentMut::new()))
         }
-        result => result,
+        result => result.map(|document| ("", document)),
     }
 }
 

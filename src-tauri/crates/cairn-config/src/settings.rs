@@ -92,14 +92,18 @@ pub(crate) fn save(path: &Path, settings: &Settings) -> Result<(), Error> {
     if let Some(complaint) = complaints.into_iter().next() {
         return Err(Error::Invalid(complaint));
     }
-    let mut document = match files::read(path) {
-        Ok(None) => HEADER.parse().expect("the header is TOML"),
-        Ok(Some(text)) => match edit::parse(&text) {
-            Ok(document) => document,
-            Err(_) => start_over(path)?,
-        },
-        Err(Error::Damaged { .. }) => start_over(path)?,
+    let old = match files::read(path) {
+        Ok(text) => text.map(|text| edit::parse(&text)),
+        Err(Error::Damaged { reason, .. }) => Some(Err(reason)),
         Err(error) => return Err(error),
+    };
+    let (header, mut document) = match old {
+        Some(Ok(document)) => ("", document),
+        None => (HEADER, DocumentMut::new()),
+        Some(Err(_)) => {
+            files::put_aside(path)?;
+            (HEADER, DocumentMut::new())
+        }
     };
     let fresh = edit::to_table(&checked).map_err(Error::Invalid)?;
     let defaults = edit::to_table(&Settings::default()).map_err(Error::Invalid)?;
@@ -114,10 +118,5 @@ pub(crate) fn save(path: &Path, settings: &Settings) -> Result<(), Error> {
             document.remove(name);
         }
     }
-    files::write(path, &document.to_string())
-}
-
-fn start_over(path: &Path) -> Result<DocumentMut, Error> {
-    files::put_aside(path)?;
-    Ok(HEADER.parse().expect("the header is TOML"))
+    files::write(path, &format!("{header}{document}"))
 }

@@ -90,6 +90,10 @@ macro_rules! roots {
 roots!(
     AppEvent,
     AppState,
+    SubscriptionParams,
+    SettingsSaveParams,
+    ApprovalAnswerResult,
+    ProviderDraftParams,
     ApprovalAnswerParams,
     ChangesBringBackParams,
     ChangesDiffParams,

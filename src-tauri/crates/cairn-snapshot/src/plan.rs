@@ -79,6 +79,20 @@ impl Planned {
         !matches!(self.action, RestoreAction::KeptYours | RestoreAction::Unchanged)
     }
 
+    fn decide(&mut self, wanted: Option<Item>, merged: bool) {
+        self.wanted = wanted;
+        self.action = match (self.item(), wanted) {
+            (now, wanted) if now == wanted => RestoreAction::Unchanged,
+            (_, None) => RestoreAction::Deleted,
+            (None, _) => RestoreAction::CreatedAgain,
+            _ if merged => RestoreAction::Merged,
+            _ => RestoreAction::TakenBack,
+        };
+        if self.action == RestoreAction::Merged {
+            self.note = Some("your later edit is kept".to_owned());
+        }
+    }
+
     pub(crate) fn keep(&mut self, note: impl Into<String>) {
         self.action = RestoreAction::KeptYours;
         self.wanted = self.item();
@@ -345,17 +359,7 @@ impl Inner {
             planned.keep(reason);
             return Ok(planned);
         }
-        planned.wanted = wanted;
-        planned.action = match (planned.item(), wanted) {
-            (now, wanted) if now == wanted => RestoreAction::Unchanged,
-            (_, None) => RestoreAction::Deleted,
-            (None, _) => RestoreAction::CreatedAgain,
-            _ if merged => RestoreAction::Merged,
-            _ => RestoreAction::TakenBack,
-        };
-        if planned.action == RestoreAction::Merged {
-            planned.note = Some("your later edit is kept".to_owned());
-        }
+        planned.decide(wanted, merged);
         Ok(planned)
     }
 

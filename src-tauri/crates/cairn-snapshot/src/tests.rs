@@ -30,7 +30,9 @@ impl Rig {
         rig
     }
 
+    /// Opens again. Attribution by repeated scans does not depend on how fast the machine is here.
     fn reopen(&mut self, options: Options) {
+        let options = Options { cheap_scan: options.cheap_scan.or(Some(Duration::MAX)), ..options };
         self.snapshots = None;
         self.snapshots =
             Some(Snapshots::open(&self.store(), &self.base(), options).expect("opens"));

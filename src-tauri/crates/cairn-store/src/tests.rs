@@ -100,6 +100,12 @@ fn seqs(messages: &[StoredMessage]) -> Vec<u64> {
     messages.iter().map(|stored| stored.seq).collect()
 }
 
+/// A folder in memory where there is one: hundreds of stores are made, and none needs to survive a power cut.
+fn memory_dir() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { TempDir::new_in(memory).unwrap() } else { TempDir::new().unwrap() }
+}
+
 /// What a failing operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {

@@ -123,7 +123,7 @@ impl Trace {
 
     /// Adds a message and returns its place. With class A it is durable when this returns.
     ///
-    /// After an error of class A the message is not in the trace. After an error of class B or C it is kept in
+    /// After an error of class A the message is not in the trace, unless the disk even refused to take it back. After an error of class B or C it is kept in
     /// memory (up to 64 MiB), has its place, shows in pages, and is written by a later `append` or `flush`; see [`Trace::degraded`].
     /// A message that may not be stored is refused with [`Error::Invalid`] and not kept.
     pub fn append(&mut self, message: &Message, class: SyncClass) -> Result<u64, Error> {

@@ -24,6 +24,6 @@ export function useDraftFill(sessionId: string, fill: (value: string) => void): 
   useEffect(() => {
     if (request?.sessionId !== sessionId) return;
     useDraftRequests.setState({ request: null });
-    latest.current(request.text);
+    if (!request.offer || draftOf(sessionId) === "") latest.current(request.text);
   }, [request, sessionId]);
 }

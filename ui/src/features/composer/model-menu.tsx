@@ -3,7 +3,7 @@ import { Button } from "../../components/button";
 import { ChoiceMenu } from "../../components/choice-menu";
 import type { ModelRef, SessionSummary } from "../../protocol";
 import { chooseModel } from "../../state/actions";
-import { knownModels, useApp } from "../../state/app";
+import { isScript, knownModels, useApp } from "../../state/app";
 import { useNavigation } from "../../state/navigation";
 import { text } from "../../text/en";
 
@@ -12,11 +12,12 @@ const words = text.conversation.composer;
 const valueOf = (ref: ModelRef) => `${ref.provider}\n${ref.model_id}`;
 
 export function ModelMenu({ summary }: { summary: SessionSummary }) {
-  const providers = useApp((app) => app.state?.providers);
+  const providers = useApp((app) => app.state?.providers) ?? [];
   const openDialog = useNavigation((navigation) => navigation.openDialog);
-  const models = knownModels(providers ?? []);
   const connect = () => openDialog({ kind: "connect_model", name: null });
   const current = summary.model;
+  // A script works on one sample only: it is not offered to other sessions.
+  const models = knownModels(providers.filter((provider) => provider.api !== "script" || provider.name === current?.provider));
   if (!current && models.length === 0) {
     return (
       <Button dense tone="quiet" icon="model" className="attention" onClick={connect}>
@@ -30,7 +31,7 @@ export function ModelMenu({ summary }: { summary: SessionSummary }) {
       name={words.model}
       icon="model"
       value={current ? valueOf(current) : null}
-      shown={known?.name ?? current?.model_id ?? words.model}
+      shown={isScript(providers, current) ? words.script : known?.name ?? current?.model_id ?? words.model}
       choices={models.map((model) => ({ value: valueOf(model.ref), label: model.name, detail: model.ref.provider }))}
       onChoose={(value) => {
         const chosen = models.find((model) => valueOf(model.ref) === value);

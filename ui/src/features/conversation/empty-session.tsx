@@ -1,7 +1,11 @@
-/** A session without a turn: three first messages to start from. They are put into the field, not sent. */
+/** A session without a turn: three first messages to start from, or what the tour will do. They are put into the field, not sent. */
+import { useEffect } from "react";
+
 import { Icon } from "../../components/icon";
 import type { IconName } from "../../components/icons";
 import { Stone } from "../../components/stone";
+import type { SessionSummary } from "../../protocol";
+import { TOUR_PROVIDER } from "../../state/app";
 import { useDraftRequests } from "../../state/draft-requests";
 import { text } from "../../text/en";
 
@@ -13,7 +17,40 @@ const OFFERS: readonly { icon: IconName; title: string; more: string; message: s
   { icon: "check", title: words.test, more: words.testMore, message: words.testText },
 ];
 
-export function EmptySession({ sessionId }: { sessionId: string }) {
+export function EmptySession({ summary }: { summary: SessionSummary }) {
+  return summary.model?.provider === TOUR_PROVIDER ? <TourStart sessionId={summary.id} /> : <FirstMessages sessionId={summary.id} />;
+}
+
+/** What will happen in the tour, one stone an act; its message waits in the field. */
+function TourStart({ sessionId }: { sessionId: string }) {
+  const { tour } = text.conversation;
+  useEffect(() => {
+    useDraftRequests.setState({ request: { sessionId, text: tour.message, offer: true } });
+  }, [sessionId, tour.message]);
+  return (
+    <div className="empty">
+      <div className="empty-in">
+        <h2>{tour.title}</h2>
+        <p className="text2">{tour.detail}</p>
+        <ol className="tour">
+          {tour.steps.map((step, i) => (
+            <li key={step.title}>
+              <Stone cut={CUTS[i % CUTS.length] ?? "a"} size={2} look="back" />
+              <span>
+                <b>{step.title}</b>
+                <span className="text2">{step.more}</span>
+              </span>
+            </li>
+          ))}
+        </ol>
+      </div>
+    </div>
+  );
+}
+
+const CUTS = ["a", "b", "c"] as const;
+
+function FirstMessages({ sessionId }: { sessionId: string }) {
   return (
     <div className="empty">
       <div className="empty-in">

@@ -77,7 +77,8 @@ function Meta({ call, fate }: { call: CallItem; fate: Fate }) {
     <span className="meta">
       {call.details?.confined === false ? <span className="tag attention">{words.unconfined}</span> : null}
       <FateTag call={call} fate={fate} />
-      {details?.summary ? <span className="num">{details.summary}</span> : null}
+      {/* The summary of an edit is the same two numbers again. */}
+      {details?.summary && added + removed === 0 ? <span className="num">{details.summary}</span> : null}
       {added > 0 ? <span className="num add">+{added}</span> : null}
       {removed > 0 ? <span className="num del">−{removed}</span> : null}
       {fate === "runs" && call.startedAt ? <Elapsed since={call.startedAt} /> : null}

@@ -251,6 +251,7 @@ export const conversation = {
     mode: "Mode",
     model: "Model",
     noModel: "Connect a model",
+    script: "A script, not a model",
     connect: "Connect another model…",
     next: "Next",
     edit: "Edit",
@@ -276,6 +277,17 @@ export const conversation = {
     testText: "Find the behaviour that most needs a test and has none. Write that test and run it.",
     keys: "Press Ctrl / for all keys.",
     offers: "A first message",
+  },
+  tour: {
+    title: "A script plays the model. All else is real",
+    detail: "The folder, the edits, the command, the copies: all of it happens, in a sample folder only.",
+    message: "Make greet.py greet several people",
+    steps: [
+      { title: "Send the message below", more: "The script reads the folder and says what it will do." },
+      { title: "Answer twice", more: "It wants to edit a file, then to run a command. Both ask you first, and both can be denied." },
+      { title: "Review the stone", more: "The turn ends with one. Review shows each line that changed." },
+      { title: "Roll it back, bring it back", more: "The files return to what they were before, then to what they were after." },
+    ],
   },
   code: { copy: "Copy", copied: "Copied", image: (name: string) => `Picture not loaded: ${name}`, link: (url: string) => `Open ${url}` },
 };

@@ -160,18 +160,7 @@ impl Shared<'_> {
             ignored: false,
         };
         if stat.kind == StatKind::Link {
-            return match self.walk.files.read_link(dir, name) {
-                Ok(target) => {
-                    let oid = locked(&self.objects).put(ObjectType::Blob, &target)?;
-                    Ok(Entry {
-                        stamp: stat.stamp(),
-                        what: What::Link(oid),
-                        racy: self.is_racy(&stat),
-                        ignored,
-                    })
-                }
-                Err(_) => Ok(left(Left::Unreadable)),
-            };
+            return self.link(dir, name, &stat, ignored);
         }
         if stat.size > self.walk.limits.scan_file_bytes {
             return Ok(left(Left::TooBig));
@@ -204,6 +193,24 @@ impl Shared<'_> {
             }
         }
         Ok(left(Left::Unreadable))
+    }
+
+    fn link(&self, dir: BorrowedFd<'_>, name: &[u8], stat: &Stat, ignored: bool) -> Result<Entry> {
+        let (what, racy) = match self.walk.files.read_link(dir, name) {
+            Ok(target) => {
+                let oid = locked(&self.objects).put(ObjectType::Blob, &target)?;
+                (What::Link(oid), self.is_racy(stat))
+            }
+            Err(_) => {
+                return Ok(Entry {
+                    stamp: stat.stamp(),
+                    what: What::Left(Left::Unreadable),
+                    racy: false,
+                    ignored: false,
+                });
+            }
+        };
+        Ok(Entry { stamp: stat.stamp(), what, racy, ignored })
     }
 
     fn take_ignored(&self, size: u64) -> bool {

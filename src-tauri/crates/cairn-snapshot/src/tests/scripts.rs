@@ -140,7 +140,7 @@ fn target() -> impl Strategy<Value = RestoreTarget> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn i2_i3_i6_rewind_then_undo_is_the_identity(

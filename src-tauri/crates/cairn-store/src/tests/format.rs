@@ -22,7 +22,11 @@ fn read_back(line: &str) -> Message {
 fn the_stored_form_of_version_1_is_this() {
     let event = Message::event(NOW, EventMsg::RequestBegin {});
     let lines = [line_text(1, &meta()), line_text(2, &user("hällo\n\"x\"")), line_text(3, &event)];
-    insta::assert_snapshot!(lines.concat(), @"");
+    insta::assert_snapshot!(lines.concat(), @r###"
+    {"v":1,"seq":1,"timestamp":"2026-11-30T00:53:20.000Z","type":"session_meta","payload":{"session_id":"session-2026-11-30-21-25-00-0a1b2c3d","provider":"local","model_id":"m-1","model_context_window":8000,"system_prompt":"Be brief.","agent_state":"/a","workspace":"/w"},"c":"5dbc8659"}
+    {"v":1,"seq":2,"timestamp":"2026-11-30T00:53:20.000Z","type":"model_msg","payload":{"type":"text","role":"user","text":"hällo\n\"x\""},"c":"89d79aa2"}
+    {"v":1,"seq":3,"timestamp":"2026-11-30T00:53:20.000Z","type":"event_msg","payload":{"type":"request_begin"},"c":"598eb8e3"}
+    "###);
 }
 
 #[test]

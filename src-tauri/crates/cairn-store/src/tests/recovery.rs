@@ -107,7 +107,7 @@ fn fused_lines_are_recovered() {
     assert_eq!((found.len(), recovered.saved, recovered.gaps.len()), (4, 1, 0));
     let (found, ..) = reopen(|bytes| {
         let line = second_line(bytes);
-        bytes.splice(line.start..line.start, [0; 3_000_000]);
+        bytes.splice(line.start..line.start, vec![0; 3_000_000]);
     });
     assert_eq!(found, ["1", "2", "3", "after"]);
 }

