@@ -43,9 +43,11 @@ fn the_page_alone_can_not_widen_leave_or_load() {
          document.addEventListener('securitypolicyviolation', (it) => window.__broken.push(it.effectiveDirective));
          new Image().src = 'http://127.0.0.1:9/a.png';
          fetch('http://127.0.0.1:9/').catch(() => undefined);
-         const script = document.createElement('script'); script.text = 'window.__ran = true';
-         try { document.body.append(script); } catch { /* trusted types say no at once */ }
-         try { document.body.insertAdjacentHTML('beforeend', '<b>x</b>'); } catch { /* likewise */ }",
+         // Trusted types say no to both at once.
+         window.__refused = 0;
+         const script = document.createElement('script');
+         try { script.text = 'window.__ran = true'; document.body.append(script); } catch { window.__refused += 1; }
+         try { document.body.insertAdjacentHTML('beforeend', '<b>x</b>'); } catch { window.__refused += 1; }",
         json!([]),
     );
     wait_for("the policy", || {
@@ -55,6 +57,7 @@ fn the_page_alone_can_not_widen_leave_or_load() {
         all.then_some(())
     });
     assert_eq!(page.run("return window.__ran ?? false", json!([])), json!(false));
+    assert_eq!(page.run("return window.__refused", json!([])), json!(2));
     page.run("location.href = 'https://example.com/'", json!([]));
     assert_eq!(page.run("return window.open", json!([])), Value::Null);
     let frozen =

@@ -397,9 +397,12 @@ impl Inner {
     pub(crate) fn live(&self, record: &SessionRecord) -> Live {
         let mut rules = record.rules.clone();
         rules.extend(self.options.rules.iter().cloned());
-        rules.extend(self.workspace_rules(&record.workspace_id));
+        let workspace_rules = self.workspace_rules(&record.workspace_id);
+        // Denials that can't be read might forbid anything: the session only reads until they can.
+        let mode = if workspace_rules.is_some() { record.mode } else { Mode::Plan };
+        rules.extend(workspace_rules.unwrap_or_default());
         Live {
-            mode: record.mode,
+            mode,
             shell_policy: self.settings().shell_policy,
             rules: Arc::new(rules),
             granted: record.granted_dirs.clone(),

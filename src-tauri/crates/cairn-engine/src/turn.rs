@@ -87,6 +87,11 @@ pub(crate) async fn run(env: TurnEnv, context: Context) -> TurnResult {
         env.number,
         env.recorder.clone(),
     );
+    if env.tools.commands.list().iter().any(|task| task.status.is_none()) {
+        // A command of an earlier turn still runs; what it changes from now on is the agent's doing.
+        let capture = Arc::clone(&capture);
+        tokio::spawn(async move { capture.before_command().await });
+    }
     let mut turn = Turn { env, context, usage: TokenUsage::default(), iterations: 0, capture };
     let end = turn.iterate().await;
     turn.finish(end, began.elapsed()).await

@@ -60,7 +60,10 @@ impl Engine {
         let sandbox = self.inner.sandbox().await;
         let mut rules = self.inner.options.rules.clone();
         if let Some(id) = self.workspace_id(&workspace).await? {
-            rules.extend(self.inner.workspace_rules(&id));
+            let known = self.inner.workspace_rules(&id);
+            rules.extend(
+                known.ok_or_else(|| invalid("The rules of this workspace can't be read."))?,
+            );
         }
         let roots = Roots {
             workspace: workspace.display().to_string(),

@@ -115,13 +115,18 @@ impl Inner {
         self.config().settings()
     }
 
-    /// Returns the rules of a workspace. A file that can't be read allows nothing, and the user is told.
-    pub(crate) fn workspace_rules(&self, id: &WorkspaceId) -> Vec<Rule> {
+    /// Returns the rules of a workspace. `None` when the file can't be read: then a denial may be in it
+    /// that nobody knows, and the user is told.
+    pub(crate) fn workspace_rules(&self, id: &WorkspaceId) -> Option<Vec<Rule>> {
         let rules = self.config().workspace_rules(id);
-        rules.unwrap_or_else(|error| {
-            self.add_problem(format!("The rules of a workspace can't be read: {}.", chain(&error)));
-            Vec::new()
-        })
+        rules
+            .map_err(|error| {
+                self.add_problem(format!(
+                    "The rules of a workspace can't be read, so its sessions only read: {}.",
+                    chain(&error)
+                ));
+            })
+            .ok()
     }
 
     pub(crate) async fn add_workspace_rule(

@@ -247,7 +247,9 @@ impl Gate {
             let forward = tokio::spawn(forward(env.clone(), id.clone(), live));
             let output = prepared.run(grant, &env.tools, Arc::new(port), sink, cancel).await;
             let opened = forward.await.unwrap_or(false);
-            if class == ToolClass::Execute {
+            // What goes on in the background may still change files: its window stays open.
+            let goes_on = output.details.as_ref().is_some_and(|details| details.task_id.is_some());
+            if class == ToolClass::Execute && !goes_on {
                 capture.after_command().await;
             }
             env.calls.remove(&id);
