@@ -113,12 +113,7 @@ fn cpus(costs: &[Cost]) -> Vec<f64> {
     costs.iter().map(|cost| cost.cpu_ms).collect()
 }
 
-fn once(
-    options: &Options,
-    place: &Place,
-    subject: &Subject,
-    edits: usize,
-) -> anyhow::Result<Cost> {
+fn once(options: &Options, place: &Place, subject: &Subject, edits: usize) -> anyhow::Result<Cost> {
     let replies = script(subject.mix, edits);
     let requests = replies.len() + 1;
     let server = ModelServer::builder().replies(replies).start();

@@ -1,6 +1,6 @@
 //! What a reader must find: the map, the style, the decisions, and how to begin.
 
-use crate::tree::{report, root};
+use crate::tree::{files, report, root};
 
 #[test]
 fn the_documents_are_there() {
@@ -30,4 +30,43 @@ fn the_map_names_every_crate() {
     let crates = std::fs::read_dir(root().join("src-tauri/crates")).expect("the crates are there");
     let names = crates.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     report(names.filter(|name| !text.contains(name.as_str())).collect());
+}
+
+/// A link within the project leads to something that is there.
+#[test]
+fn links_of_the_documents_lead_somewhere() {
+    let mut problems = Vec::new();
+    for file in files().iter().filter(|file| file.has_extension(&["md"])) {
+        let folder = root().join(&file.path);
+        let folder = folder.parent().expect("a file is in a folder");
+        let targets = file.text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for target in targets {
+            let path = target.split('#').next().unwrap_or_default();
+            let inside = !path.is_empty() && !path.contains(':') && !path.contains(' ');
+            if inside && !folder.join(path).exists() {
+                problems.push(format!("{}: {target}", file.path));
+            }
+        }
+    }
+    report(problems);
+}
+
+/// The notices are written anew when a version changes: `cargo xtask notices`.
+#[test]
+fn the_notices_name_versions_of_the_lock_files() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).expect("it reads");
+    let (notices, rust, ui) =
+        (read("THIRD-PARTY-NOTICES.md"), read("Cargo.lock"), read("ui/package-lock.json"));
+    let mut problems = Vec::new();
+    for row in notices.lines().filter(|line| line.starts_with("| ")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let (name, version) = (cells[1], cells[2]);
+        let in_rust = rust.contains(&format!("name = \"{name}\"\nversion = \"{version}\"\n"));
+        let in_ui =
+            ui.contains(&format!("node_modules/{name}\": {{\n      \"version\": \"{version}\""));
+        if !in_rust && !in_ui && name != "package" && name != "---" {
+            problems.push(format!("{name} {version}"));
+        }
+    }
+    report(problems);
 }

@@ -101,7 +101,10 @@ fn apt(missing: &[&str]) -> Outcome {
     );
     let root = is_root();
     let prefix = if root { "" } else { "sudo " };
-    println!("Running: {prefix}apt-get update && {prefix}apt-get install -y {}", missing.join(" "));
+    println!(
+        "Running: {prefix}apt-get update && {prefix}apt-get install -y --no-install-recommends {}",
+        missing.join(" ")
+    );
     let apt = |args: &[&str]| {
         let mut command = if root { Command::new("apt-get") } else { Command::new("sudo") };
         if !root {

@@ -2,7 +2,7 @@
  * Folds the feed of a session into what the window shows of it. Pure: no clock, no I/O, no store.
  *
  * It keeps where text streams, not the text itself: that is in `live-texts.ts`, so that a delta changes no state.
- * The conversation's structure is folded by `timeline.ts`; who opens a session is in `session-store.ts`.
+ * The conversation's structure is folded by `timeline-fold.ts`; who opens a session is in `session-store.ts`.
  */
 import type {
   ApprovalRequest,
@@ -23,7 +23,8 @@ import type {
   TurnRecord,
 } from "../protocol";
 import { never } from "./never";
-import { foldMessage, foldPage, type KeyBySeq, type Timeline } from "./timeline";
+import type { Timeline } from "./timeline";
+import { foldMessage, foldPage, type KeyBySeq } from "./timeline-fold";
 
 /** A place where text streams: the model's answer, its thinking, or a call that it is writing. */
 export interface LiveSegment {

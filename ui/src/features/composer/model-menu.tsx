@@ -15,7 +15,9 @@ export function ModelMenu({ summary }: { summary: SessionSummary }) {
   const providers = useApp((app) => app.state?.providers) ?? [];
   const openDialog = useNavigation((navigation) => navigation.openDialog);
   const connect = () => openDialog({ kind: "connect_model", name: null });
-  const current = summary.model;
+  // A session that has chosen none takes the default one.
+  const defaultModel = useApp((app) => app.state?.settings.defaultModel);
+  const current = summary.model ?? defaultModel ?? null;
   // A script works on one sample only: it is not offered to other sessions.
   const models = knownModels(providers.filter((provider) => provider.api !== "script" || provider.name === current?.provider));
   if (!current && models.length === 0) {

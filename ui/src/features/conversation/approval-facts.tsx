@@ -1,6 +1,6 @@
 /** The facts of an approval: why it asks, what confines it, what "always" would store, and the record's digest. */
 import type { ApprovalRequest, RuleMatcher } from "../../protocol";
-import { useSession } from "../../state/session-store";
+import { useApp } from "../../state/app";
 import { text } from "../../text/en";
 import { Visible } from "./approval-content";
 
@@ -71,7 +71,7 @@ function shortDigest(digest: string): string {
 }
 
 function Sandbox({ request }: { request: ApprovalRequest }) {
-  const state = useSession((session) => session.state?.sandbox ?? null);
+  const state = useApp((app) => app.state?.sandbox ?? null);
   const { sandbox } = request;
   if (sandbox.kind === "unconfined" || !state?.enforced) {
     return (

@@ -34,7 +34,8 @@ export const RestoreRow = memo(function RestoreRow({ report, record, turnNumber,
         <span className="muted num wide-only">{clockTime(report.at)}</span>
         <span className="acts-in">
           {undone ? <span className="muted">{words.undone}</span> : null}
-          {record && !undone ? (
+          {/* What was brought back has its stone again, to roll back from. */}
+          {record && !undone && report.undoes === undefined ? (
             <Button dense tone="quiet" icon="forth" onClick={() => bringBackLast(report.restore_id)}>
               {words.bringBack}
             </Button>

@@ -30,6 +30,9 @@ export interface StepProps {
   running: boolean;
 }
 
+/** Calls that do nothing but wait for the user. */
+const WAIT_FOR_YOU: ReadonlySet<string> = new Set(["ask_user", "propose_plan", "request_directory"]);
+
 /** How a call went, in one word. */
 type Fate = "waits" | "asks" | "runs" | "done" | "failed" | "denied" | "unknown";
 
@@ -41,6 +44,7 @@ export function fateOf(call: CallItem, open: boolean): Fate {
   }
   if (!open) return "unknown";
   if (call.request && !call.decision) return "asks";
+  if (call.startedAt && WAIT_FOR_YOU.has(call.tool)) return "asks";
   return call.startedAt ? "runs" : "waits";
 }
 
@@ -61,7 +65,7 @@ export const Step = memo(function Step({ call, place, open, running }: StepProps
             <Meta call={call} fate={fate} />
             {fate === "runs" ? null : <Icon name={shown ? "down" : "right"} className="muted" />}
           </button>
-          {fate === "runs" ? <StopCommand callId={call.callId} /> : null}
+          {fate === "runs" && call.tool === "run_shell" ? <StopCommand callId={call.callId} /> : null}
         </div>
         {shown ? <StepBody call={call} /> : <Peek call={call} fate={fate} running={running} />}
       </div>

@@ -17,6 +17,7 @@ const words = text.frame.top;
 export function TopBar({ state }: { state: SessionState }) {
   const { summary } = state;
   const workspace = useApp((app) => app.state?.workspaces.find((one) => one.id === summary.workspaceId));
+  const sandbox = useApp((app) => app.state?.sandbox);
   const { room, railOpen, setRailOpen } = useNavigation();
   return (
     <header className="top" aria-label={words.label}>
@@ -32,7 +33,7 @@ export function TopBar({ state }: { state: SessionState }) {
       </span>
       <span className="grow" />
       <Protection turns={state.turns} />
-      <Sandbox sandbox={state.sandbox} />
+      {sandbox ? <Sandbox sandbox={sandbox} /> : null}
       <Changes turns={state.turns} />
       <Panels />
     </header>

@@ -1,5 +1,6 @@
 /** English words for connecting a model, shared by the first run and the settings. */
 import type { CheckOutcome, KeySource } from "../../protocol";
+import { duration } from "../format";
 
 const outcomes: Record<CheckOutcome, string> = { ok: "Works", warning: "Works with a catch", failed: "Does not work", skipped: "Not tried" };
 
@@ -49,7 +50,7 @@ export const models = {
   testStale: "The fields changed since this test.",
   checks: "What the test showed",
   outcomes,
-  latency: (milliseconds: number) => `First token after ${(milliseconds / 1000).toFixed(1)} s`,
+  latency: (milliseconds: number) => `First token after ${duration(milliseconds)}`,
   save: "Save",
   saveUntested: "Save without a test",
   saving: "Saving…",

@@ -339,6 +339,7 @@ impl Actor {
         }
         self.tools.commands.kill_all().await;
         drop(self.save().await);
+        self.announce_summary().await;
         self.recorder.stop().await;
     }
 
