@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use cairn_protocol::{RestoreOutcome, RestoreRequest, RestoreTarget, SessionId, TurnId};
+use cairn_protocol::{
+    Completeness, RestoreOutcome, RestoreRequest, RestoreTarget, SessionId, TurnId,
+};
 use cairn_snapshot::{Capture, Snapshots};
 use tempfile::TempDir;
 
@@ -81,9 +83,23 @@ impl Bed {
         TurnId::new(format!("t{}", self.turns))
     }
 
-    fn begin(&self, snapshots: &Snapshots) -> anyhow::Result<()> {
+    /// Begins the turn and tells whether all files are covered.
+    fn begin(&self, snapshots: &Snapshots) -> anyhow::Result<bool> {
         let capture = snapshots.begin_turn(&self.session, &self.turn(), self.turns, now());
-        capture.snapshot.map(drop).context("the capture before the turn failed")
+        capture.snapshot.context("the capture before the turn failed")?;
+        Ok(capture.completeness == Completeness::Protected)
+    }
+
+    /// Begins turns until all files are covered, for one capture takes in 256 MiB of new content at most.
+    /// Returns how many it took.
+    fn cover(&mut self, snapshots: &Snapshots) -> anyhow::Result<u32> {
+        for captures in 1..=10 {
+            self.next_turn();
+            if self.begin(snapshots)? {
+                return Ok(captures);
+            }
+        }
+        anyhow::bail!("ten captures did not cover the workspace")
     }
 
     /// Changes a file and returns its path.
@@ -132,8 +148,8 @@ fn captures_of(options: &Options, count: usize) -> anyhow::Result<Vec<f64>> {
     let (mut first, mut git_first) = (Times::default(), Times::default());
     let (mut first_after, mut git_after) = (Times::default(), Times::default());
     let mut snapshots = bed.open()?;
-    bed.next_turn();
-    first.measure(|| bed.begin(&snapshots))?;
+    let captures = first.measure(|| bed.cover(&snapshots))?;
+    ensure!(captures == 1 || count > 5_000, "{captures} captures of a small workspace");
     bed.git.call(&["init", "--quiet"])?;
     let mut tree = git_first.measure(|| bed.git_tree())?;
     let (mut before, mut after) = (Times::default(), Times::default());
@@ -161,6 +177,10 @@ fn captures_of(options: &Options, count: usize) -> anyhow::Result<Vec<f64>> {
         }
     }
     let at = |what: &str| format!("{what}, {count} files");
+    let first_of = match captures {
+        1 => "first capture".to_owned(),
+        _ => format!("first {captures} captures, each at most 256 MiB"),
+    };
     let wall = |what: &str, times: &Times, git: &Times| {
         Figure::new("snapshot", at(what), "ms", &times.wall).against(GIT, &git.wall)
     };
@@ -168,15 +188,15 @@ fn captures_of(options: &Options, count: usize) -> anyhow::Result<Vec<f64>> {
         let what = format!("CPU of the {what}");
         Figure::new("snapshot", at(&what), "ms", &times.cpu).against(GIT, &git.cpu)
     };
-    wall("first capture", &first, &git_first).print()?;
-    cpu("first capture", &first, &git_first).ratio_at_most("G9", 0.5).print()?;
+    wall(&first_of, &first, &git_first).print()?;
+    cpu(&first_of, &first, &git_first).ratio_at_most("G9", 0.5).print()?;
     wall("first capture after one changed file", &first_after, &git_after).print()?;
     wall("later capture before a turn", &before, &git_after).print()?;
     wall("opening and first capture of a new process", &reopened, &git_after).print()?;
     cpu("opening and first capture of a new process", &reopened, &git_after).print()?;
-    let figure = wall("later capture after one changed file", &after, &git_after);
-    figure.clone().print()?;
-    figure.ratio_at_most("G5", 1.0 / 25.0).print()?;
+    wall("later capture after one changed file", &after, &git_after)
+        .ratio_at_most("G5", 1.0 / 25.0)
+        .print()?;
     cpu("later capture after one changed file", &after, &git_after)
         .ratio_at_most("G7", 0.6)
         .print()?;
@@ -202,8 +222,7 @@ pub(crate) fn rollbacks(options: &Options) -> anyhow::Result<()> {
     let count = options.files.iter().copied().max().unwrap_or(50_000);
     let mut bed = Bed::new(count)?;
     let snapshots = bed.open()?;
-    bed.next_turn();
-    bed.begin(&snapshots)?;
+    bed.cover(&snapshots)?;
     snapshots.end_turn(&bed.session, &bed.turn(), now());
     bed.git.call(&["init", "--quiet"])?;
     for changed in [1, 100] {
@@ -233,8 +252,10 @@ fn rollback(
         same(&unchanged, &state(&bed.workspace)?, &indexes)?;
         bed.next_turn();
         bed.begin(snapshots)?;
-        let before = state(&bed.workspace)?;
+        let (before, texts) = (state(&bed.workspace)?, texts(bed, &indexes)?);
+        snapshots.before_command(&bed.session, &bed.turn());
         change(bed, &indexes)?;
+        snapshots.after_command(&bed.session, &bed.turn());
         let capture = snapshots.end_turn(&bed.session, &bed.turn(), now());
         expect_paths(&capture, indexes.iter().map(|index| name(*index)).collect())?;
         let request = RestoreRequest {
@@ -250,6 +271,8 @@ fn rollback(
         })?;
         ensure!(report.outcome == RestoreOutcome::Exact, "{:?}", report.outcome);
         same(&before, &state(&bed.workspace)?, &indexes)?;
+        ensure!(texts == self::texts(bed, &indexes)?, "other contents than before the turn");
+        ensure!(report.steps.len() == changed, "{} of {changed} steps", report.steps.len());
     }
     let what = format!("rollback of {changed} of {count} files, plan included");
     let reference = "git restore --source, clean";
@@ -268,6 +291,10 @@ fn change(bed: &Bed, indexes: &[usize]) -> anyhow::Result<()> {
         edit(&bed.workspace, *index, bed.edits.get(index).copied().unwrap_or_default())?;
     }
     Ok(())
+}
+
+fn texts(bed: &Bed, indexes: &[usize]) -> anyhow::Result<Vec<String>> {
+    indexes.iter().map(|index| Ok(fs::read_to_string(bed.workspace.join(name(*index)))?)).collect()
 }
 
 type State = BTreeMap<PathBuf, (u64, i64, i64)>;
