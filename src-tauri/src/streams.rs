@@ -4,11 +4,13 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cairn_engine::{Engine, Subscription};
 use cairn_protocol::{AppEvent, ErrorCode, ErrorInfo, FeedItem};
+use futures::stream::{Stream, StreamExt, unfold};
 use tauri::ipc::Channel;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -19,7 +21,7 @@ use tokio_util::task::TaskTracker;
 use crate::shell::Result;
 
 /// The shortest time between two messages of a stream: one frame at 60 Hz (G13).
-const FRAME: Duration = Duration::from_millis(16);
+const FRAME: Duration = Duration::from_micros(16_667);
 /// Streams of one page. A page that has more than this has lost count of its own.
 const MAX_STREAMS: usize = 64;
 
@@ -119,19 +121,25 @@ impl Streams {
 }
 
 async fn send_session(subscription: Subscription, channel: Channel<Vec<FeedItem>>) {
-    while let Some(items) = subscription.next_batch().await {
-        let sent = Instant::now();
-        if channel.send(items).is_err() {
-            return;
-        }
-        tokio::time::sleep_until(sent + FRAME).await;
-    }
+    let batches = unfold(subscription, async |subscription| {
+        Some((subscription.next_batch().await?, subscription))
+    });
+    paced(batches, |items| channel.send(items).is_ok()).await;
 }
 
-async fn send_app(engine: Engine, mut events: Receiver<AppEvent>, channel: Channel<Vec<AppEvent>>) {
-    while let Some(batch) = next_events(&engine, &mut events).await {
+async fn send_app(engine: Engine, events: Receiver<AppEvent>, channel: Channel<Vec<AppEvent>>) {
+    let batches = unfold((engine, events), async |(engine, mut events)| {
+        Some((next_events(&engine, &mut events).await?, (engine, events)))
+    });
+    paced(batches, |batch| channel.send(batch).is_ok()).await;
+}
+
+/// Sends one batch after the other, at most one a frame, until there is no next or nobody takes it.
+async fn paced<T>(batches: impl Stream<Item = T>, mut send: impl FnMut(T) -> bool) {
+    let mut batches = pin!(batches);
+    while let Some(batch) = batches.next().await {
         let sent = Instant::now();
-        if channel.send(batch).is_err() {
+        if !send(batch) {
             return;
         }
         tokio::time::sleep_until(sent + FRAME).await;
@@ -167,3 +175,6 @@ async fn whole_state(engine: &Engine) -> Vec<AppEvent> {
     batch.extend(sessions.map(|summary| AppEvent::Session { summary: Box::new(summary) }));
     batch
 }
+
+#[cfg(test)]
+mod tests;

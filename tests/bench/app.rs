@@ -132,7 +132,7 @@ fn tree(pid: u32) -> impl Iterator<Item = u32> {
 }
 
 /// Returns the processor time of all threads that live, in nanoseconds.
-fn busy_ns(pid: u32) -> u64 {
+pub(crate) fn busy_ns(pid: u32) -> u64 {
     let thread = |path: &Path| {
         let text = fs::read_to_string(path.join("schedstat")).unwrap_or_default();
         text.split(' ').next().and_then(|ns| ns.parse::<u64>().ok()).unwrap_or_default()

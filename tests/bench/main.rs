@@ -13,6 +13,7 @@ mod resume;
 mod snapshot;
 mod stream;
 mod turns;
+mod window;
 mod workspace;
 
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ impl Options {
 type Bench = fn(&Options) -> anyhow::Result<()>;
 
 /// All benches by name, in the order in which they run.
-const BENCHES: [(&str, Bench); 7] = [
+const BENCHES: [(&str, Bench); 8] = [
     ("start", headless::start),
     ("turn20", turns::turn20),
     ("stream10k", stream::stream10k),
@@ -51,6 +52,7 @@ const BENCHES: [(&str, Bench); 7] = [
     ("snapshot", snapshot::captures),
     ("rollback", snapshot::rollbacks),
     ("app", app::app),
+    ("window", window::window),
 ];
 
 fn main() -> anyhow::Result<()> {

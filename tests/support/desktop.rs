@@ -115,7 +115,12 @@ impl Desktop {
 
     /// Starts the app and waits until its window shows its first view.
     pub fn launch(&self) -> App<'_> {
-        App::start(self)
+        App::start(self, binary())
+    }
+
+    /// The same with a program that was built before.
+    pub fn launch_program(&self, program: &Path) -> App<'_> {
+        App::start(self, program.to_owned())
     }
 
     /// Returns a program that sees this screen, bus and home.
@@ -163,13 +168,12 @@ pub struct App<'a> {
 }
 
 impl<'a> App<'a> {
-    fn start(desktop: &'a Desktop) -> Self {
+    fn start(desktop: &'a Desktop, binary: PathBuf) -> Self {
         let port = free_port();
         let mut service = desktop.command("WebKitWebDriver");
         service.arg(format!("--port={port}")).env("TAURI_WEBVIEW_AUTOMATION", "true");
         let service = Owned::spawn(service, "WebKitWebDriver");
         wait_for("the driver", || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
-        let binary = binary();
         let driver = Driver::open(port, &binary);
         let process =
             wait_for("the app's process", || process::child_of(service.id(), "cairn-desktop"));

@@ -15,7 +15,7 @@ const HEADLESS: [&str; 6] = ["start", "turn20", "stream10k", "resume", "snapshot
 pub(crate) fn bench(root: &Path, names: &[String]) -> Outcome {
     let named = |bench: &str| names.iter().any(|name| name == bench);
     setup::everything(root)?;
-    if named("app") || !HEADLESS.iter().any(|bench| named(bench)) {
+    if named("app") || named("window") || !HEADLESS.iter().any(|bench| named(bench)) {
         setup::interface(root)?;
         let window = ["-p", "cairn-desktop", "--features", "hello", "--bin", "cairn-desktop"];
         cargo(
