@@ -169,8 +169,8 @@ async fn whole_state(engine: &Engine) -> Vec<AppEvent> {
         AppEvent::Settings { settings: Box::new(state.settings) },
         AppEvent::Providers { providers: state.providers },
         AppEvent::Workspaces { workspaces: state.workspaces },
-        AppEvent::Sandbox { sandbox: state.sandbox },
     ];
+    batch.extend(state.sandbox.map(|sandbox| AppEvent::Sandbox { sandbox }));
     let sessions = state.sessions.into_iter();
     batch.extend(sessions.map(|summary| AppEvent::Session { summary: Box::new(summary) }));
     batch

@@ -254,7 +254,7 @@ fn a_turn_is_listed_shown_taken_back_and_brought_back() {
     let id = place.session();
 
     let turns = text(&place.cairn(&["turns", &id]).stdout);
-    assert!(turns.starts_with("t1 ") && turns.contains("1 files +1 -0"), "{turns}");
+    assert!(turns.starts_with("t1 ") && turns.contains("1 file +1 -0"), "{turns}");
     let patch = text(&place.cairn(&["diff", &id, "1"]).stdout);
     assert!(patch.contains("+one") && patch.contains("new.txt"), "{patch}");
 

@@ -1,5 +1,6 @@
 /** The keys that hold everywhere. In a terminal, the keys of the shell stay with it. */
-import { newSession, showSession, stepTextScale } from "./state/actions";
+import { lastRestore } from "./features/changes/stones";
+import { bringBackLast, newSession, showSession, stepTextScale } from "./state/actions";
 import { useApp } from "./state/app";
 import { shownSession, useNavigation } from "./state/navigation";
 import { useSession } from "./state/session-store";
@@ -48,6 +49,11 @@ export function handleKey(event: KeyboardEvent): boolean {
       return true;
     case ".":
       return nextRequest();
+    case "z":
+      return !event.shiftKey && bringBack(event.target);
+    // A page that is loaded again would lose what was typed.
+    case "r":
+      return true;
     case "+":
     case "=":
       stepTextScale(1);
@@ -61,6 +67,16 @@ export function handleKey(event: KeyboardEvent): boolean {
     default:
       return /^[1-9]$/.test(key) && sessionByPlace(Number(key));
   }
+}
+
+/** Brings the last restore back; in a field the key takes typing back. */
+function bringBack(target: EventTarget | null): boolean {
+  const { state } = useSession.getState();
+  const field = target instanceof Element && target.closest("input, textarea, [contenteditable]") !== null;
+  const restore = state && lastRestore(state.restores);
+  if (field || !restore || shownSession(useNavigation.getState().view) === null) return false;
+  bringBackLast(restore.report.restore_id);
+  return true;
 }
 
 /** Sessions in the order of the rail. */

@@ -31,6 +31,12 @@ const TerminalDrawer = lazy(() => import("./features/terminal/terminal-drawer").
 const ConnectModel = lazy(() => import("./features/models/connect-model").then((module) => ({ default: module.ConnectModel })));
 const SettingsPage = lazy(() => import("./features/settings/settings-page").then((module) => ({ default: module.SettingsPage })));
 
+/** Leaves the engine's own menu to text that can be copied or edited: its others load the page again. */
+function withoutPageMenu(event: MouseEvent): void {
+  const field = event.target instanceof Element && event.target.closest("input, textarea") !== null;
+  if (!field && (getSelection()?.toString() ?? "") === "") event.preventDefault();
+}
+
 export function App() {
   const settings = useApp((app) => app.state?.settings);
   const view = useNavigation((navigation) => navigation.view);
@@ -40,7 +46,11 @@ export function App() {
       if (handleKey(event)) event.preventDefault();
     };
     window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
+    window.addEventListener("contextmenu", withoutPageMenu);
+    return () => {
+      window.removeEventListener("keydown", onKey);
+      window.removeEventListener("contextmenu", withoutPageMenu);
+    };
   }, []);
   const sessionId = view.kind === "session" ? view.sessionId : null;
   return (

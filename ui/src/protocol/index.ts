@@ -39,8 +39,8 @@ export type AppState = {
   workspaces: Array<WorkspaceSummary>,
   /** Sessions of all workspaces, last active first, at most 500. */
   sessions: Array<SessionSummary>,
-  /** What confines commands here. */
-  sandbox: SandboxState,
+  /** What confines commands here; absent until it was tested. */
+  sandbox: SandboxState | null,
   /** Whether keys can be kept in the OS keychain; else why not. */
   keychain: KeychainState,
   /** What is wrong with the data on this machine and must be said at once. */

@@ -19,7 +19,7 @@ export type Row =
   | { kind: "ending"; key: string; turn: TurnBlock }
   | { kind: "stone"; key: string; turn: TurnBlock; record: TurnRecord | null; open: boolean }
   | { kind: "crash"; key: string; turn: TurnBlock; record: TurnRecord | null; calls: readonly CallItem[]; last: boolean }
-  | { kind: "restore"; key: string; report: RestoreReport; record: RestoreRecord | null; turnNumber: number | null }
+  | { kind: "restore"; key: string; report: RestoreReport; told: string | null; record: RestoreRecord | null; turnNumber: number | null }
   | { kind: "gap"; key: string; seq: number };
 
 const rowsByBlock = new WeakMap<Block, { record: TurnRecord | null; open: boolean; rows: readonly Row[] }>();
@@ -39,7 +39,7 @@ export function conversationRows(state: SessionState, shown: string | null): Row
       case "restore": {
         const turnNumber = records.get(block.report.turn_id)?.number ?? null;
         const record = restores.get(block.report.restore_id) ?? null;
-        rows.push({ kind: "restore", key: block.key, report: block.report, record, turnNumber });
+        rows.push({ kind: "restore", key: block.key, report: block.report, told: block.told, record, turnNumber });
         break;
       }
       case "turn": {

@@ -35,7 +35,8 @@ export function editTurn(timeline: Timeline, edit: (turn: TurnBlock) => TurnBloc
     const edited = edit(last);
     return edited === last ? timeline : { ...timeline, blocks: [...timeline.blocks.slice(0, -1), edited] };
   }
-  const index = timeline.blocks.findLastIndex((block) => block.kind === "turn");
+  // A part that can't be read may lie inside a turn; nothing else may.
+  const index = timeline.blocks.findLastIndex((block) => block.kind !== "gap");
   const found = timeline.blocks[index];
   if (found?.kind === "turn" && found.ending === null) {
     return { ...timeline, blocks: timeline.blocks.with(index, edit(found)) };
@@ -51,6 +52,13 @@ export function addItem(timeline: Timeline, item: Item): Timeline {
 /** Adds a note to the last turn. */
 export function addNote(timeline: Timeline, key: string, at: string, note: Note): Timeline {
   return addItem(timeline, { kind: "note", key, note, at });
+}
+
+/** Adds what the engine told the model; what it told of a restore belongs to the restore. */
+export function addTold(timeline: Timeline, key: string, at: string, text: string): Timeline {
+  const last = timeline.blocks.at(-1);
+  if (last?.kind !== "restore" || last.told !== null) return addNote(timeline, key, at, { about: "engine_text", text });
+  return { ...timeline, blocks: [...timeline.blocks.slice(0, -1), { ...last, told: text }] };
 }
 
 /** Edits a call, wherever it is; the newest turns are looked at first. A call on an older page is left out. */

@@ -7,18 +7,7 @@
 import type { EventMsg, Message, ModelMsg, StoredMessage } from "../protocol";
 import { never } from "./never";
 import { EMPTY_TIMELINE, newCall, type Timeline } from "./timeline";
-import {
-  addBlock,
-  addGap,
-  addItem,
-  addNote,
-  addRetry,
-  editCall,
-  editTurn,
-  emptyTurn,
-  endCompaction,
-  endRetries,
-} from "./timeline-edits";
+import { addBlock, addGap, addItem, addNote, addRetry, addTold, editCall, editTurn, emptyTurn, endCompaction, endRetries } from "./timeline-edits";
 
 /** Keys under which stored messages are shown, where they took over the place of streamed text. */
 export type KeyBySeq = Readonly<Record<number, string>>;
@@ -64,7 +53,7 @@ function foldModel(timeline: Timeline, key: string, at: string, said: ModelMsg):
       if (said.sender === undefined || said.sender === "user") {
         return addItem(timeline, { kind: "ask", key, text: said.text, at });
       }
-      return addNote(timeline, key, at, { about: "engine_text", text: said.text });
+      return addTold(timeline, key, at, said.text);
     case "thinking":
       if (said.thinking.trim() === "") return timeline;
       return addItem(timeline, { kind: "thought", key, text: said.thinking, startedAt: timeline.lastAt ?? at, at });
@@ -152,7 +141,7 @@ function foldEvent(timeline: Timeline, key: string, at: string, event: EventMsg)
         event.side === "before" ? { ...turn, before: event.completeness } : { ...turn, after: event },
       );
     case "restore":
-      return addBlock(timeline, { kind: "restore", key: `r${event.restore_id}`, report: event });
+      return addBlock(timeline, { kind: "restore", key: `r${event.restore_id}`, report: event, told: null });
     case "question":
       return addItem(timeline, { kind: "question", key, questionId: event.question_id, question: event.question, answers: null });
     case "question_answer":

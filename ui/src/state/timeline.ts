@@ -93,7 +93,8 @@ export interface TurnBlock {
 
 export type Block =
   | TurnBlock
-  | { kind: "restore"; key: string; report: RestoreReport }
+  /** `told`: what the model is told of it. */
+  | { kind: "restore"; key: string; report: RestoreReport; told: string | null }
   /** A line of the trace that can't be read. */
   | { kind: "gap"; key: string; seq: number };
 

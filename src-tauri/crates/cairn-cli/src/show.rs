@@ -77,7 +77,7 @@ pub(crate) async fn turns(id: &str, json: bool) -> Result<u8, Failure> {
     for turn in &turns {
         let standing = match turn.standing {
             Standing::Active => String::new(),
-            Standing::Partly { rolled_back } => format!("  {rolled_back} files rolled back"),
+            Standing::Partly { rolled_back } => format!("  {} rolled back", files(rolled_back)),
             Standing::RolledBack => "  rolled back".to_owned(),
         };
         let cover = match &turn.completeness {
@@ -89,8 +89,11 @@ pub(crate) async fn turns(id: &str, json: bool) -> Result<u8, Failure> {
         };
         let summary = turn.summary;
         print::line(&format!(
-            "{:<6} {} files +{} -{}{standing}{cover}",
-            turn.turn_id, summary.files, summary.added, summary.removed
+            "{:<6} {} +{} -{}{standing}{cover}",
+            turn.turn_id,
+            files(summary.files),
+            summary.added,
+            summary.removed
         ))?;
     }
     Ok(0)
@@ -190,4 +193,8 @@ pub(crate) async fn doctor(json: bool) -> Result<u8, Failure> {
         }
     }
     Ok(u8::from(!report.is_well()))
+}
+
+fn files(count: u32) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }

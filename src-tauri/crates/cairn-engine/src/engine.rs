@@ -141,7 +141,7 @@ impl Engine {
             providers: self.inner.providers(),
             workspaces,
             sessions,
-            sandbox: self.inner.known_sandbox(),
+            sandbox: self.inner.known_sandbox.get().cloned(),
             keychain,
             problems: self.inner.problems(),
         })

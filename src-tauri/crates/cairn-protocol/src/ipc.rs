@@ -27,8 +27,8 @@ pub struct AppState {
     pub workspaces: Vec<WorkspaceSummary>,
     /// Sessions of all workspaces, last active first, at most 500.
     pub sessions: Vec<SessionSummary>,
-    /// What confines commands here.
-    pub sandbox: SandboxState,
+    /// What confines commands here; absent until it was tested.
+    pub sandbox: Option<SandboxState>,
     /// Whether keys can be kept in the OS keychain; else why not.
     pub keychain: KeychainState,
     /// What is wrong with the data on this machine and must be said at once.

@@ -10,6 +10,7 @@ mod arguments;
 mod builtin;
 mod close_out;
 mod context;
+mod counted;
 mod diff;
 mod edit;
 mod ledger;

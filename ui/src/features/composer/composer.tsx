@@ -126,17 +126,18 @@ function fitHeight(element: HTMLElement): void {
   element.style.height = `${element.scrollHeight}px`;
 }
 
+/** The keys make each button a new one: one that turned into another would fade, white on white. */
 function Submit({ busy, empty, onSubmit }: { busy: boolean; empty: boolean; onSubmit: () => void }) {
   if (!busy) {
     return (
-      <Button dense tone="primary" keyCap="Enter" disabled={empty} onClick={onSubmit}>
+      <Button key="send" dense tone="primary" keyCap="Enter" disabled={empty} onClick={onSubmit}>
         {words.send}
       </Button>
     );
   }
   return (
     <>
-      <Button dense keyCap="Enter" disabled={empty} onClick={onSubmit}>
+      <Button key="queue" dense keyCap="Enter" disabled={empty} onClick={onSubmit}>
         {words.queue}
       </Button>
       <Button dense tone="stop" icon="stop" title={`${words.stop}  Esc`} onClick={interrupt}>

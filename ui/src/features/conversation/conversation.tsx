@@ -61,6 +61,7 @@ export function Conversation({ state }: { state: SessionState }) {
   const stoneKeys = useStoneKeys(rows, scrollTo);
 
   const size = virtualizer.getTotalSize();
+  const places = virtualizer.getVirtualItems();
   useLayoutEffect(() => {
     if (following) virtualizer.scrollToEnd();
   }, [virtualizer, following, rows, size]);
@@ -87,21 +88,18 @@ export function Conversation({ state }: { state: SessionState }) {
                 </button>
               </div>
             ) : null}
-            {virtualizer.getVirtualItems().map((place) => {
-              const row = rows[place.index];
-              if (!row) return null;
-              return (
-                <div
-                  key={place.key}
-                  ref={virtualizer.measureElement}
-                  data-index={place.index}
-                  className="talk-row"
-                  style={{ top: place.start }}
-                >
-                  <RowView row={row} first={place.index === 0 && !state.hasMore} last={place.index === rows.length - 1} />
-                </div>
-              );
-            })}
+            {/* The rows that are drawn follow one another, so that one that grew never lies on the next. */}
+            <div className="talk-rows" style={{ top: places[0]?.start ?? 0 }}>
+              {places.map((place) => {
+                const row = rows[place.index];
+                if (!row) return null;
+                return (
+                  <div key={place.key} ref={virtualizer.measureElement} data-index={place.index} className="talk-row">
+                    <RowView row={row} first={place.index === 0 && !state.hasMore} last={place.index === rows.length - 1} />
+                  </div>
+                );
+              })}
+            </div>
           </div>
         </div>
         {following ? null : (

@@ -1,5 +1,5 @@
 /** Something that happened beside the conversation: a retry, a mode, a warning. Errors sit here, never in a toast. */
-import { memo, useState } from "react";
+import { memo } from "react";
 
 import { Button } from "../../components/button";
 import { Icon } from "../../components/icon";
@@ -14,6 +14,7 @@ import type { Item, Note } from "../../state/timeline";
 import { text } from "../../text/en";
 import { elapsed } from "../../text/format";
 import { Lane } from "./lane";
+import { Quiet } from "./quiet";
 
 const words = text.conversation.note;
 
@@ -63,28 +64,6 @@ function NoteBody({ note, open }: { note: Note; open: boolean }) {
     case "notice":
       return <Notice level={note.level} message={note.info.message} />;
   }
-}
-
-function Quiet({ icon, detail = "", children }: { icon: IconName; detail?: string; children: string }) {
-  const [shown, setShown] = useState(false);
-  if (detail === "") {
-    return (
-      <div className="note">
-        <Icon name={icon} />
-        <span>{children}</span>
-      </div>
-    );
-  }
-  return (
-    <>
-      <button type="button" className="note thought" aria-expanded={shown} onClick={() => setShown(!shown)}>
-        <Icon name={icon} />
-        <span>{children}</span>
-        <Icon name={shown ? "down" : "right"} />
-      </button>
-      {shown ? <div className="thinking">{detail}</div> : null}
-    </>
-  );
 }
 
 const TONES: Record<NoticeLevel, { tone: string; icon: IconName }> = {

@@ -8,24 +8,27 @@ import { bringBackLast } from "../../state/actions";
 import { text } from "../../text/en";
 import { clockTime } from "../../text/format";
 import { Lane } from "./lane";
+import { Quiet } from "./quiet";
 
 const words = text.conversation.restore;
 
 export interface RestoreRowProps {
   report: RestoreReport;
+  /** What the model is told of it. */
+  told: string | null;
   record: RestoreRecord | null;
   turnNumber: number | null;
   last: boolean;
 }
 
-export const RestoreRow = memo(function RestoreRow({ report, record, turnNumber, last }: RestoreRowProps) {
+export const RestoreRow = memo(function RestoreRow({ report, told, record, turnNumber, last }: RestoreRowProps) {
   const written = report.steps.filter((step) => step.action !== "unchanged" && step.action !== "kept_yours");
   const lines = written.reduce((sum, step) => sum + step.added + step.removed, 0);
   const exact = report.outcome.kind === "exact";
   const undone = record?.undoneBy !== null && record !== null;
   const mark = <Stone cut={stoneCut(report.restore_id)} size={stoneSize(lines)} look={undone ? "back" : "restore"} />;
   return (
-    <Lane middle end line={last ? "to-mid" : "through"} mark={mark}>
+    <Lane middle={told === null} end line={last ? "to-mid" : "through"} mark={mark}>
       <div className={`stone-bar ${undone ? "is-back" : ""}`}>
         <b>{title(report)}</b>
         {turnNumber !== null && report.target ? <span>{words.target[report.target](turnNumber)}</span> : null}
@@ -42,6 +45,11 @@ export const RestoreRow = memo(function RestoreRow({ report, record, turnNumber,
           ) : null}
         </span>
       </div>
+      {told === null ? null : (
+        <Quiet icon="info" detail={told}>
+          {text.conversation.note.engineText}
+        </Quiet>
+      )}
     </Lane>
   );
 });

@@ -44,7 +44,7 @@ export const RowView = memo(function RowView({ row, first, last }: RowViewProps)
     case "crash":
       return <CrashCard turn={row.turn} record={row.record} calls={row.calls} last={row.last} />;
     case "restore":
-      return <RestoreRow report={row.report} record={row.record} turnNumber={row.turnNumber} last={last} />;
+      return <RestoreRow report={row.report} told={row.told} record={row.record} turnNumber={row.turnNumber} last={last} />;
     case "gap":
       return (
         <Lane>

@@ -1,7 +1,6 @@
 /** Keys on the stones: Alt Up and Alt Down select, Enter reviews, Backspace opens the roll back list, Ctrl Z brings back. */
 import { type KeyboardEvent, useCallback, useEffect } from "react";
 
-import { bringBackLast } from "../../state/actions";
 import { useNavigation } from "../../state/navigation";
 import type { Row } from "../../state/rows";
 import { useSession } from "../../state/session-store";
@@ -44,9 +43,8 @@ export function useStoneKeys(rows: readonly Row[], scrollTo: (index: number) => 
     if (event.target !== event.currentTarget) return;
     const { selectedTurn, review, openDialog, selectTurn } = useNavigation.getState();
     const { id } = useSession.getState();
-    if ((event.ctrlKey || event.metaKey) && event.key === "z") bringBackLast();
-    else if (selectedTurn === null || !id) return;
-    else if (event.key === "Enter") review(selectedTurn);
+    if (selectedTurn === null || !id) return;
+    if (event.key === "Enter") review(selectedTurn);
     else if (event.key === "Backspace") openDialog({ kind: "roll_back", sessionId: id, turnId: selectedTurn, target: "revert", paths: null });
     else if (event.key === "Escape") selectTurn(null);
     else return;

@@ -140,7 +140,14 @@ function Computer({ app }: { app: AppState }) {
     <section className="computer" aria-label={words.computer}>
       <h2>{words.computer}</h2>
       <ul>
-        <Fact good={app.sandbox.enforced} word={app.sandbox.enforced ? words.confined : words.notConfined} detail={app.sandbox.reason} />
+        {app.sandbox ? (
+          <Fact good={app.sandbox.enforced} word={app.sandbox.enforced ? words.confined : words.notConfined} detail={app.sandbox.reason} />
+        ) : (
+          <li>
+            <StateSign name="busy" />
+            <span className="fact-word">{words.testing}</span>
+          </li>
+        )}
         <Fact
           good={app.keychain.state === "available"}
           word={app.keychain.state === "available" ? words.keychain : words.noKeychain}

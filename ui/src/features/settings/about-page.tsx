@@ -12,7 +12,7 @@ export function AboutPage({ app }: { app: AppState }) {
           <b>{app.version}</b>, {words.platforms[app.platform] ?? app.platform}
         </dd>
         <dt>{words.confinement}</dt>
-        <dd>{app.sandbox.reason}</dd>
+        <dd>{app.sandbox?.reason ?? words.testing}</dd>
         <dt>{words.keys}</dt>
         <dd>{app.keychain.state === "available" ? words.keychain : app.keychain.reason}</dd>
         {app.problems.length === 0 ? null : (

@@ -33,9 +33,9 @@ export function AgentPage({ app }: { app: AppState }) {
         onChoose={(shellPolicy) => void changeSettings({ shellPolicy })}
       />
       <p className="small setting-after flex">
-        {sandbox.enforced ? <Icon name="shield" className="success" /> : <StateSign name="attention" />}
+        {sandbox?.enforced ? <Icon name="shield" className="success" /> : <StateSign name={sandbox ? "attention" : "busy"} />}
         <span>
-          <span className="muted">{words.sandboxNow}:</span> {sandbox.reason}
+          <span className="muted">{words.sandboxNow}:</span> {sandbox?.reason ?? text.settings.about.testing}
         </span>
       </p>
       <div className="setting-switch">

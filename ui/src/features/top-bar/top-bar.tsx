@@ -17,7 +17,7 @@ const words = text.frame.top;
 export function TopBar({ state }: { state: SessionState }) {
   const { summary } = state;
   const workspace = useApp((app) => app.state?.workspaces.find((one) => one.id === summary.workspaceId));
-  const sandbox = useApp((app) => app.state?.sandbox);
+  const sandbox = useApp((app) => app.state?.sandbox ?? null);
   const { room, railOpen, setRailOpen } = useNavigation();
   return (
     <header className="top" aria-label={words.label}>

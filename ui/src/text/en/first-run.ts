@@ -32,6 +32,7 @@ export const firstRun = {
   computer: "This computer",
   confined: "Commands can be confined",
   notConfined: "Commands cannot be confined",
+  testing: "Testing how commands can be confined",
   keychain: "Keys are kept in the system keychain",
   noKeychain: "No system keychain",
   problems: "Needs your attention",

@@ -73,6 +73,7 @@ export const settings = {
     version: "Version",
     platforms: { linux: "Linux", macos: "macOS", windows: "Windows" } as Record<string, string>,
     confinement: "Commands",
+    testing: "Not tested yet",
     keys: "Keys",
     keychain: "Kept in the system keychain.",
     problems: "Problems",

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::counted::counted;
 use crate::path::{missing, shown_name};
 use crate::{
     Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, place,
@@ -332,9 +333,9 @@ impl Search {
         }
         let summary = match self.mode {
             Mode::Content | Mode::Count => {
-                format!("{} matches in {} files", found.matches, found.files)
+                format!("{} in {}", counted(found.matches, "match"), counted(found.files, "file"))
             }
-            Mode::Files => format!("{} files", found.files),
+            Mode::Files => counted(found.files, "file"),
         };
         let text = if found.text.is_empty() { "No matches.".to_owned() } else { found.text };
         Done { notes, ..Done::completed(text, summary) }

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::counted::counted;
 use crate::path::{missing, shown_name};
 use crate::{
     Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, resolve,
@@ -169,6 +170,6 @@ impl Listing {
         if text.is_empty() {
             text.push_str("The folder has no entries that are not hidden or ignored.\n");
         }
-        Done { notes, ..Done::completed(text, format!("{shown} entries")) }
+        Done { notes, ..Done::completed(text, counted(shown, "entry")) }
     }
 }

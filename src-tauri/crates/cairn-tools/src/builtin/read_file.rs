@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use crate::counted::counted;
 use crate::path::{describe, missing};
 use crate::{
     Action, Cut, Done, Identity, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext,
@@ -238,6 +239,6 @@ impl ReadLines {
                 "the file is not valid UTF-8; bytes that are not are shown as \u{fffd}".to_owned(),
             );
         }
-        Ok(Done { notes, ..Done::completed(text, format!("{shown} lines")) })
+        Ok(Done { notes, ..Done::completed(text, counted(shown, "line")) })
     }
 }

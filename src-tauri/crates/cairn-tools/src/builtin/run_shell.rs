@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::task_logs::TaskLogs;
+use crate::counted::counted;
 use crate::path::{missing, shown_name};
 use crate::{
     Action, Cut, Done, Ordering, Plan, Run, Spec, TargetKind, Tool, ToolContext, arguments, resolve,
@@ -289,7 +290,11 @@ impl<'r> Next<'r> {
 fn exited(status: &ExitStatus, run: &Run<'_>, details: ToolDetails) -> Done {
     let succeeded = status.code == Some(0);
     let lines = run.output.line_count();
-    let summary = if succeeded { format!("{lines} lines") } else { ending(status) };
+    let summary = match (succeeded, lines) {
+        (true, 0) => "no output".to_owned(),
+        (true, _) => counted(lines, "line"),
+        (false, _) => ending(status),
+    };
     let notes = if succeeded { Vec::new() } else { vec![ending(status)] };
     let details = ToolDetails { exit_code: status.code, summary: Some(summary), ..details };
     Done { failed: !succeeded, notes, details, ..Done::default() }
