@@ -92,7 +92,7 @@ fn open(desktop: &Desktop, subject: &Subject<'_>) -> anyhow::Result<Child> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn().context("the window's program")?;
     let pattern = format!("^{}$", subject.title);
-    wait_for("the window", || {
+    wait_for(&format!("the window {}", subject.title), || {
         let mut search = desktop.command("xdotool");
         search.args(["search", "--onlyvisible", "--name", &pattern]);
         let output = search.stderr(Stdio::null()).output().ok()?;
