@@ -30,6 +30,7 @@ use crate::error::{Result, chain, internal, not_found};
 pub use crate::models::ExtraProvider;
 use crate::models::script_entry;
 use crate::session::{Authority, Live, Session};
+use crate::task::Task;
 use crate::tour::TOUR_PROVIDER;
 pub use checks::{PolicyCheck, PolicyQuestion};
 
@@ -63,6 +64,22 @@ pub struct Engine {
     inner: Arc<Inner>,
 }
 
+/// A session that was opened in this process, and its task.
+struct OpenSession {
+    session: Session,
+    task: Task<Result<()>>,
+}
+
+impl OpenSession {
+    /// Closes the session and joins its task. An error is what could not be kept of it.
+    async fn close(self) -> Result<()> {
+        // A session whose task has ended already can't answer; what it came to is the task's result.
+        let _ended = self.session.close().await;
+        let ended = self.task.await.flatten();
+        self.session.release().await.and(ended)
+    }
+}
+
 /// What sessions share.
 pub(crate) struct Inner {
     options: EngineOptions,
@@ -74,7 +91,7 @@ pub(crate) struct Inner {
     events: broadcast::Sender<AppEvent>,
     sandbox: tokio::sync::OnceCell<SandboxState>,
     known_sandbox: OnceLock<SandboxState>,
-    sessions: tokio::sync::Mutex<HashMap<SessionId, Session>>,
+    sessions: tokio::sync::Mutex<HashMap<SessionId, OpenSession>>,
     activities: Mutex<HashMap<SessionId, SessionActivity>>,
     snapshots: tokio::sync::Mutex<HashMap<WorkspaceId, Arc<Snapshots>>>,
     providers: Mutex<HashMap<ModelRef, Arc<dyn Provider>>>,
@@ -210,19 +227,24 @@ impl Engine {
     /// Opens a session, or returns it when it is open in this process already.
     pub async fn session(&self, id: &SessionId) -> Result<Session> {
         let mut sessions = self.inner.sessions.lock().await;
-        if let Some(session) = sessions.get(id) {
-            if !session.is_closed() {
-                return Ok(session.clone());
-            }
-            // Its task has ended; what it held is let go of before the session is opened again.
-            session.release().await;
+        if let Some(open) = sessions.get(id)
+            && !open.session.is_closed()
+        {
+            return Ok(open.session.clone());
         }
+        // Its task has ended; what it held is let go of before the session is opened again.
+        let broken = match sessions.remove(id) {
+            Some(ended) => ended.close().await.err(),
+            None => None,
+        };
         let (store, wanted) = (self.inner.store(), id.clone());
         let record = blocking(move || Ok(store.session(&wanted))).await?;
-        let record = record.ok_or_else(|| not_found("session", id.as_str()))?;
+        let mut record = record.ok_or_else(|| not_found("session", id.as_str()))?;
+        record.last_error = broken.map(|error| error.message).or(record.last_error);
         let workspace = self.inner.workspace(&record.workspace_id).await?;
-        let session = crate::session::open(Arc::clone(&self.inner), record, workspace).await?;
-        sessions.insert(id.clone(), session.clone());
+        let opened = crate::session::open(Arc::clone(&self.inner), record, workspace).await?;
+        let (session, task) = opened;
+        sessions.insert(id.clone(), OpenSession { session: session.clone(), task });
         Ok(session)
     }
 
@@ -235,9 +257,10 @@ impl Engine {
 
     /// Deletes a session: its trace, its scratch files and its captures. Files of the workspace stay.
     pub async fn delete_session(&self, id: &SessionId) -> Result<()> {
-        let session = self.inner.sessions.lock().await.remove(id);
-        if let Some(session) = session {
-            session.close().await?;
+        let open = self.inner.sessions.lock().await.remove(id);
+        if let Some(open) = open {
+            // What could not be kept of it is about to be deleted.
+            let _not_kept = open.close().await;
         }
         let (store, wanted) = (self.inner.store(), id.clone());
         let record = blocking(move || Ok(store.session(&wanted))).await?;
@@ -258,13 +281,21 @@ impl Engine {
 
     /// Ends every turn, command and terminal, and syncs every trace.
     pub async fn close(&self) {
-        let sessions: Vec<Session> =
+        let open: Vec<OpenSession> =
             self.inner.sessions.lock().await.drain().map(|(_, it)| it).collect();
-        for session in sessions {
-            // A session that is closed already is what is wanted.
-            let _closed = session.close().await;
+        for session in open {
+            if let Err(error) = session.close().await {
+                self.inner.add_problem(error.message);
+            }
         }
-        self.inner.terminals.close_all();
+        let terminals = self.terminals();
+        let closed = blocking(move || {
+            terminals.close_all();
+            Ok(())
+        });
+        if let Err(error) = closed.await {
+            self.inner.add_problem(error.message);
+        }
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {

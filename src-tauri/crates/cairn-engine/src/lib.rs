@@ -15,6 +15,7 @@ mod models;
 mod prompt;
 mod recorder;
 mod session;
+mod task;
 mod tour;
 mod turn;
 

@@ -253,8 +253,8 @@ impl Session {
     }
 
     /// Lets go of the trace of a session whose task has ended.
-    pub(crate) async fn release(&self) {
-        self.recorder.stop().await;
+    pub(crate) async fn release(&self) -> Result<()> {
+        self.recorder.stop().await
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -89,8 +89,7 @@ pub(crate) async fn run(env: TurnEnv, context: Context) -> TurnResult {
     );
     if env.tools.commands.list().iter().any(|task| task.status.is_none()) {
         // A command of an earlier turn still runs; what it changes from now on is the agent's doing.
-        let capture = Arc::clone(&capture);
-        tokio::spawn(async move { capture.before_command().await });
+        capture.command_goes_on();
     }
     let mut turn = Turn { env, context, usage: TokenUsage::default(), iterations: 0, capture };
     let end = turn.iterate().await;

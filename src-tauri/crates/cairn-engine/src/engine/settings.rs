@@ -39,9 +39,8 @@ impl Engine {
         let saved = settings.clone();
         blocking(move || inner.config().save_settings(&saved).map_err(|error| config(&error)))
             .await?;
-        let sessions: Vec<_> = self.inner.sessions.lock().await.values().cloned().collect();
-        for session in sessions {
-            session.settings_changed();
+        for open in self.inner.sessions.lock().await.values() {
+            open.session.settings_changed();
         }
         let _nobody =
             self.inner.events.send(AppEvent::Settings { settings: Box::new(settings.clone()) });

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Actor, Running};
 use crate::error::{Result, invalid};
+use crate::task::Task;
 use crate::turn::{self, TurnEnv};
 
 /// Characters of an automatic title (P-67).
@@ -158,7 +159,7 @@ impl Actor {
             cancel: cancel.clone(),
         };
         let started_at = self.recorder.now();
-        let done = tokio::spawn(turn::run(env, context));
+        let done = Task::spawn("the turn", turn::run(env, context));
         self.running = Some(Running { turn_id, started_at, cancel, retry, done });
         Ok(())
     }
