@@ -4,13 +4,16 @@
 //! `session/actor.rs`.
 
 mod checks;
+mod connecting;
 mod reading;
 mod settings;
+mod terminals;
 mod workspaces;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cairn_config::Config;
@@ -29,10 +32,10 @@ use tokio::sync::broadcast;
 use crate::error::{Result, chain, internal, not_found};
 pub use crate::models::ExtraProvider;
 use crate::models::script_entry;
-use crate::session::{Authority, Live, Session};
-use crate::task::Task;
+use crate::session::{Authority, Live, OpenSession, Session};
 use crate::tour::TOUR_PROVIDER;
 pub use checks::{PolicyCheck, PolicyQuestion};
+pub use connecting::{ConnectionConsent, KeyUse};
 
 /// App events that a slow window may fall behind before it must read the state again.
 const APP_EVENTS: usize = 256;
@@ -64,22 +67,6 @@ pub struct Engine {
     inner: Arc<Inner>,
 }
 
-/// A session that was opened in this process, and its task.
-struct OpenSession {
-    session: Session,
-    task: Task<Result<()>>,
-}
-
-impl OpenSession {
-    /// Closes the session and joins its task. An error is what could not be kept of it.
-    async fn close(self) -> Result<()> {
-        // A session whose task has ended already can't answer; what it came to is the task's result.
-        let _ended = self.session.close().await;
-        let ended = self.task.await.flatten();
-        self.session.release().await.and(ended)
-    }
-}
-
 /// What sessions share.
 pub(crate) struct Inner {
     options: EngineOptions,
@@ -95,6 +82,10 @@ pub(crate) struct Inner {
     activities: Mutex<HashMap<SessionId, SessionActivity>>,
     snapshots: tokio::sync::Mutex<HashMap<WorkspaceId, Arc<Snapshots>>>,
     providers: Mutex<HashMap<ModelRef, Arc<dyn Provider>>>,
+    /// Connections that the user agreed to in this run and that are not saved yet.
+    agreed: Mutex<Vec<ConnectionConsent>>,
+    /// Whether the user agreed to terminals in this run.
+    terminals_agreed: AtomicBool,
 }
 
 impl Engine {
@@ -136,6 +127,8 @@ impl Engine {
             activities: Mutex::default(),
             snapshots: tokio::sync::Mutex::default(),
             providers: Mutex::default(),
+            agreed: Mutex::default(),
+            terminals_agreed: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -169,11 +162,6 @@ impl Engine {
         self.inner.events.subscribe()
     }
 
-    /// Returns the terminals of this process.
-    pub fn terminals(&self) -> Arc<Terminals> {
-        Arc::clone(&self.inner.terminals)
-    }
-
     /// Tests what confines commands here, once; later calls return the same.
     pub async fn sandbox(&self) -> SandboxState {
         self.inner.sandbox().await
@@ -189,10 +177,8 @@ impl Engine {
     ) -> Result<Session> {
         let settings = self.inner.settings();
         let mode = mode.unwrap_or(settings.default_mode);
-        if mode == Mode::Auto && authority == Authority::Window {
-            let text =
-                "Mode auto needs the system's own dialog: the page alone can't switch to it.";
-            return Err(ErrorInfo::new(ErrorCode::Declined, text));
+        if mode == Mode::Auto {
+            authority.must_be_more_than_the_window("Mode auto")?;
         }
         let workspace = self.inner.workspace(workspace_id).await?;
         self.inner.check_workspace(&workspace).await?;
@@ -243,8 +229,8 @@ impl Engine {
         record.last_error = broken.map(|error| error.message).or(record.last_error);
         let workspace = self.inner.workspace(&record.workspace_id).await?;
         let opened = crate::session::open(Arc::clone(&self.inner), record, workspace).await?;
-        let (session, task) = opened;
-        sessions.insert(id.clone(), OpenSession { session: session.clone(), task });
+        let session = opened.session.clone();
+        sessions.insert(id.clone(), opened);
         Ok(session)
     }
 
@@ -255,8 +241,10 @@ impl Engine {
         Ok(records.iter().map(|record| self.inner.summary_of(record)).collect())
     }
 
-    /// Deletes a session: its trace, its scratch files and its captures. Files of the workspace stay.
-    pub async fn delete_session(&self, id: &SessionId) -> Result<()> {
+    /// Deletes a session: its trace, its scratch files and its captures, which can't be had back, so that
+    /// the window's word is not enough. Files of the workspace stay.
+    pub async fn delete_session(&self, id: &SessionId, authority: Authority) -> Result<()> {
+        authority.must_be_more_than_the_window("Deleting a session")?;
         let open = self.inner.sessions.lock().await.remove(id);
         if let Some(open) = open {
             // What could not be kept of it is about to be deleted.

@@ -51,6 +51,8 @@ pub(crate) struct TurnEnv {
     pub(crate) session_usage: TokenUsage,
     pub(crate) retry: Arc<Notify>,
     pub(crate) cancel: CancellationToken,
+    /// Cancelled when nothing is left to do but to store the `turn_end`.
+    pub(crate) ending: CancellationToken,
 }
 
 /// What a turn leaves for its session.
@@ -169,6 +171,7 @@ impl Turn {
         };
         let end = Message::event(recorder.now(), end);
         self.context.observe(&Arc::new(end.clone()));
+        self.env.ending.cancel();
         let stored = recorder.record_durable(end).await;
         TurnResult { context: self.context, usage: self.usage, error: error.or(stored.err()) }
     }

@@ -37,6 +37,7 @@ pub(super) struct Running {
     pub(super) turn_id: TurnId,
     pub(super) started_at: Timestamp,
     pub(super) cancel: CancellationToken,
+    pub(super) ending: CancellationToken,
     pub(super) retry: Arc<tokio::sync::Notify>,
     pub(super) done: Task<TurnResult>,
 }
@@ -91,6 +92,7 @@ impl Actor {
     }
 
     async fn handle(&mut self, op: Op) {
+        self.settle_ending().await;
         // A caller that no longer waits for its answer is no error.
         match op {
             Op::View { reply } => drop(reply.send(self.view().await)),
@@ -253,10 +255,8 @@ impl Actor {
     }
 
     async fn set_mode(&mut self, mode: Mode, authority: Authority) -> Result<Mode> {
-        if mode == Mode::Auto && authority == Authority::Window {
-            let text =
-                "Mode auto needs the system's own dialog: the page alone can't switch to it.";
-            return Err(cairn_protocol::ErrorInfo::new(cairn_protocol::ErrorCode::Declined, text));
+        if mode == Mode::Auto {
+            authority.must_be_more_than_the_window("Mode auto")?;
         }
         if self.record.mode != mode {
             self.record.mode = mode;
@@ -283,6 +283,16 @@ impl Actor {
         self.recorder.event(EventMsg::Title { title, source }).await;
         self.announce_summary().await;
         Ok(())
+    }
+
+    /// Waits for a turn that only stores its end: whoever has seen that end finds the session idle.
+    async fn settle_ending(&mut self) {
+        if let Some(running) = &mut self.running
+            && running.ending.is_cancelled()
+        {
+            let result = (&mut running.done).await;
+            self.turn_finished(result).await;
+        }
     }
 
     async fn turn_finished(&mut self, result: Result<TurnResult>) {

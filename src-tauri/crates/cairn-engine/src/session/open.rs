@@ -102,12 +102,28 @@ impl Loaded {
     }
 }
 
+/// A session that was opened in this process, and its task.
+pub(crate) struct OpenSession {
+    pub(crate) session: Session,
+    task: Task<Result<()>>,
+}
+
+impl OpenSession {
+    /// Closes the session and joins its task. An error is what could not be kept of it.
+    pub(crate) async fn close(self) -> Result<()> {
+        // A session whose task has ended already can't answer; what it came to is the task's result.
+        let _ended = self.session.close().await;
+        let ended = self.task.await.flatten();
+        self.session.release().await.and(ended)
+    }
+}
+
 /// Opens a session in this process and starts its task.
 pub(crate) async fn open(
     engine: Arc<Inner>,
     record: SessionRecord,
     workspace: WorkspaceSummary,
-) -> Result<(Session, Task<Result<()>>)> {
+) -> Result<OpenSession> {
     let (store, id) = (engine.store(), record.id.clone());
     let trace = tokio::task::spawn_blocking(move || store.open_trace(&id))
         .await
@@ -147,7 +163,7 @@ pub(crate) async fn open(
         record: record.clone(),
     };
     let task = Task::spawn("the session", actor.run(inbox, questions));
-    Ok((Session { id: record.id, ops, recorder, snapshots }, task))
+    Ok(OpenSession { session: Session { id: record.id, ops, recorder, snapshots }, task })
 }
 
 /// What the end of a trace says about the state of its session.
