@@ -5,6 +5,7 @@
 //! thread, and one is shown at a time.
 
 pub(crate) mod approval;
+pub(crate) mod connection;
 pub(crate) mod text;
 
 use std::path::PathBuf;

@@ -2,10 +2,11 @@
 //!
 //! Nothing that a model wrote is opened unseen, and no shell ever reads it (security plan 3.12).
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use cairn_protocol::{ErrorCode, ErrorInfo};
 use tauri::Url;
+use tokio::process::{Child, Command};
 
 use crate::shell::Result;
 
@@ -57,18 +58,17 @@ impl Link {
         &self.address
     }
 
-    /// Hands the address to the system. Blocking for the start of the program only.
-    pub(crate) fn open(&self) -> Result<()> {
+    /// Hands the address to the system. The program that was started ends as soon as the browser has it,
+    /// or with the browser; whoever waits for it reaps it. Needs the runtime.
+    pub(crate) fn open(&self) -> Result<Child> {
         let (program, arguments) = opener();
         let mut command = Command::new(program);
         command.args(arguments).arg(&self.address);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let started = command.spawn().map_err(|error| {
+        command.spawn().map_err(|error| {
             let text = format!("The browser could not be started with {program}: {error}.");
             ErrorInfo::new(ErrorCode::Unsupported, text)
-        })?;
-        reap(started);
-        Ok(())
+        })
     }
 }
 
@@ -80,14 +80,6 @@ fn opener() -> (&'static str, &'static [&'static str]) {
     } else {
         ("xdg-open", &[])
     }
-}
-
-/// Waits for the opener, which ends as soon as the browser has the address.
-fn reap(mut started: std::process::Child) {
-    std::thread::spawn(move || {
-        // How it ended changes nothing here; it only must not stay as a zombie.
-        let _ended = started.wait();
-    });
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tauri::{AppHandle, Manager, RunEvent, WindowEvent};
 
 use crate::dialogs::{Choice, Question};
-use crate::shell::Shell;
+use crate::shell::{Result, Shell, contain};
 use crate::window::MAIN;
 
 /// The most that the orderly end may take; what is left then dies with the process (P-250).
@@ -71,22 +71,32 @@ fn begin(app: &AppHandle, asked: Asked) {
     let app = app.clone();
     // Not owned by the streams, which it ends: it is the last task, and ends the process.
     let _last = tauri::async_runtime::spawn(async move {
-        let engine = shell.opened();
-        let working = engine.as_ref().is_some_and(cairn_engine::Engine::is_working);
-        if working && asked == Asked::ByTheUser && !confirmed(&app, &shell).await {
-            shell.stay();
-            return;
+        let ended = contain(end(app.clone(), shell, asked)).await;
+        if let Err(error) = ended {
+            eprintln!("cairn-desktop: {}", error.message);
+            app.exit(1);
         }
-        if let Some(window) = app.get_webview_window(MAIN) {
-            let _closed = window.hide();
-        }
-        if let Some(engine) = engine {
-            // What does not end in time dies with the process.
-            let _late = tokio::time::timeout(PATIENCE, engine.close()).await;
-        }
-        let _late = tokio::time::timeout(PATIENCE, shell.streams().close()).await;
-        app.exit(0);
     });
+}
+
+/// Asks when something runs, then ends the app in order.
+async fn end(app: AppHandle, shell: Shell, asked: Asked) -> Result<()> {
+    let engine = shell.opened();
+    let working = engine.as_ref().is_some_and(cairn_engine::Engine::is_working);
+    if working && asked == Asked::ByTheUser && !confirmed(&app, &shell).await {
+        shell.stay();
+        return Ok(());
+    }
+    if let Some(window) = app.get_webview_window(MAIN) {
+        let _closed = window.hide();
+    }
+    if let Some(engine) = engine {
+        // What does not end in time dies with the process.
+        let _late = tokio::time::timeout(PATIENCE, engine.close()).await;
+    }
+    let _late = tokio::time::timeout(PATIENCE, shell.streams().close()).await;
+    app.exit(0);
+    Ok(())
 }
 
 async fn confirmed(app: &AppHandle, shell: &Shell) -> bool {

@@ -2,7 +2,6 @@
 //!
 //! The process is read here and nowhere else: environment, home folder, clock.
 
-use std::ffi::OsString;
 use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -79,11 +78,6 @@ impl Shell {
     /// Returns the data root.
     pub(crate) fn root(&self) -> &Path {
         &self.inner.options.root
-    }
-
-    /// Returns the environment that terminals inherit.
-    pub(crate) fn env(&self) -> &[(OsString, OsString)] {
-        &self.inner.options.env
     }
 
     /// Waits until no native dialog is shown, and keeps others away while the guard lives.

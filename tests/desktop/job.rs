@@ -49,7 +49,12 @@ fn connect_model(desktop: &Desktop, app: &App<'_>, server: &ModelServer) {
     page.find(".field-box input", "Model").keys("fake-model");
     desktop.shot("connect");
     server.push(Reply::text(["ok"]));
+    let before = server.requests().len();
     page.press_in("button[type=submit]", "Test");
+    let dialog = desktop.dialog("Connect this model?");
+    desktop.shot("native-connect");
+    assert_eq!(server.requests().len(), before, "nothing is sent before the answer");
+    dialog.second();
     page.wait_for_text("Works");
     desktop.shot("connection-tested");
     page.press_in("button[type=submit]", "Save");
@@ -139,6 +144,9 @@ fn read_and_roll_back(desktop: &Desktop, app: &App<'_>, shop: &std::path::Path) 
 fn use_terminal(desktop: &Desktop, app: &App<'_>, shop: &std::path::Path) {
     let page = app.page();
     page.press_in("[role=group] button", "Terminal");
+    let dialog = desktop.dialog("Open terminals in this window?");
+    desktop.shot("native-terminal");
+    dialog.second();
     page.find("[role=tab]", "bash 1");
     page.find(".xterm", "").click();
     page.find(".xterm-helper-textarea", "")

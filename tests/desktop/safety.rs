@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use cairn_tests::desktop::{App, Desktop, Page, wait_for};
+use cairn_tests::desktop::{App, Desktop, Dialog, Page, wait_for};
+use cairn_tests::model_server::ModelServer;
 use serde_json::{Value, json};
 
 /// Calls a command as code in the page could, and returns `{ok}` or `{error}`.
@@ -67,6 +68,8 @@ fn the_page_alone_can_not_widen_leave_or_load() {
 
     settings_are_asked_for(&desktop, &app);
     links_are_asked_for(&desktop, &app);
+    connections_are_asked_for(&desktop, &app);
+    terminals_and_deletions_are_asked_for(&desktop, &app);
     app.close();
 }
 
@@ -103,6 +106,70 @@ fn links_are_asked_for(desktop: &Desktop, app: &App<'_>) {
     assert_eq!(told(&page, "open_link")["error"]["code"], "declined");
     page.run(open, json!(["file:///etc/passwd"]));
     assert_eq!(told(&page, "open_link")["error"]["code"], "invalid");
+}
+
+/// Begins a command as code in the page could, and returns without waiting for it.
+fn begin(page: &Page<'_>, command: &str, params: &Value) {
+    page.run(
+        "window.__told = null;
+        window.__TAURI_INTERNALS__.invoke(arguments[0], { params: arguments[1] }).then(
+            (ok) => { window.__told = { ok: ok ?? null }; }, (error) => { window.__told = { error }; });",
+        json!([command, params]),
+    );
+}
+
+/// Begins a command that must be asked for natively, and says no once by each safe key.
+fn refused(desktop: &Desktop, app: &App<'_>, command: &str, params: &Value, title: &str) {
+    let page = app.page();
+    for key in [Dialog::enter, Dialog::escape] {
+        begin(&page, command, params);
+        key(desktop.dialog(title));
+        assert_eq!(told(&page, command)["error"]["code"], "declined", "{command}");
+    }
+}
+
+/// D-6: the page can't send anything to an address of its own, nor take a provider or its key away.
+fn connections_are_asked_for(desktop: &Desktop, app: &App<'_>) {
+    let page = app.page();
+    let server = ModelServer::builder().start();
+    let draft = json!({"draft": {
+        "name": "evil", "api": "chat", "baseUrl": server.base_url(), "modelId": "m",
+        "headers": {}, "key": "sk-of-the-page", "fallback": "file",
+    }});
+    refused(desktop, app, "plugin:provider|test", &draft, "Connect this model?");
+    refused(desktop, app, "plugin:provider|save", &draft, "Connect this model?");
+    assert!(server.requests().is_empty(), "a request went out");
+    let state = invoke(&page, "plugin:cairn|state", json!({"params": {}}));
+    assert!(!state.to_string().contains("evil"), "{state}");
+
+    begin(&page, "plugin:provider|save", &draft);
+    let dialog = desktop.dialog("Connect this model?");
+    desktop.shot("connect-a-model");
+    dialog.second();
+    assert!(told(&page, "save").get("ok").is_some());
+    let params = json!({"name": "evil"});
+    refused(desktop, app, "plugin:provider|delete", &params, "Remove this provider?");
+
+    let mut settings = invoke(&page, "plugin:cairn|state", json!({"params": {}}));
+    let mut settings = settings["ok"]["settings"].take();
+    settings["snapshots"] = json!("off");
+    begin(&page, "plugin:settings|save", &json!({"settings": settings}));
+    desktop.dialog("Stop capturing turns?").escape();
+    assert_eq!(told(&page, "save")["ok"]["snapshots"], "shadow");
+}
+
+/// D-6: what is typed in a terminal runs unconfined, and a deleted session is gone.
+fn terminals_and_deletions_are_asked_for(desktop: &Desktop, app: &App<'_>) {
+    let page = app.page();
+    let tour = invoke(&page, "plugin:workspace|start_tour", json!({}));
+    let summary = &tour["ok"]["summary"];
+    let terminal = json!({"workspaceId": summary["workspaceId"], "size": {"cols": 80, "rows": 24}});
+    let title = "Open terminals in this window?";
+    refused(desktop, app, "plugin:terminal|open", &terminal, title);
+    let list = invoke(&page, "plugin:terminal|list", json!({}));
+    assert_eq!(list["ok"], json!([]));
+    let session = json!({"sessionId": summary["id"]});
+    refused(desktop, app, "plugin:session|delete", &session, "Delete this session?");
 }
 
 /// The tour needs no model; a turn of it that waits is one that quitting must ask about (P-250).

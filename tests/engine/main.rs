@@ -4,6 +4,7 @@
 //! What a window or a command line makes of it is in `tests/desktop` and `tests/cli`.
 
 mod approvals;
+mod authority;
 mod place;
 mod sessions;
 mod turns;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cairn_engine::Sent;
+use cairn_engine::{Authority, Sent};
 use cairn_protocol::{EventMsg, Mode, TurnStatus};
 
 use crate::place::{Place, Turn, stored};
@@ -85,7 +85,7 @@ async fn a_deleted_session_is_gone_and_the_files_of_the_workspace_stay() {
     let place = Place::new(TWO_ANSWERS);
     let (engine, session) = place.session(Mode::Interactive).await;
     Turn::start(&session, "one").await.end().await;
-    engine.delete_session(session.id()).await.expect("it is deleted");
+    engine.delete_session(session.id(), Authority::NativeDialog).await.expect("it is deleted");
     assert!(engine.sessions().await.expect("they are listed").is_empty());
     assert!(engine.session(session.id()).await.is_err());
     assert!(place.workspace.join("old.txt").exists());

@@ -45,7 +45,12 @@ async fn open_link(app: AppHandle, shell: State<'_, Shell>, params: OpenLinkPara
         if question.ask(&app, &shell).await != Choice::Second {
             return Err(ErrorInfo::new(ErrorCode::Declined, "The address was not opened."));
         }
-        contain_blocking(move || link.open()).await
+        let mut opener = contain_blocking(move || link.open()).await?;
+        shell.streams().own(async move {
+            // How it ended changes nothing here; it only must not stay as a zombie.
+            let _ended = opener.wait().await;
+        });
+        Ok(())
     })
     .await
 }

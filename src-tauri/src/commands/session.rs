@@ -205,7 +205,7 @@ async fn delete(app: AppHandle, shell: State<'_, Shell>, params: SessionParams) 
         if question.ask(&app, &shell).await != Choice::Second {
             return Err(ErrorInfo::new(ErrorCode::Declined, "The session was not deleted."));
         }
-        engine.delete_session(&params.session_id).await
+        engine.delete_session(&params.session_id, Authority::NativeDialog).await
     })
     .await
 }

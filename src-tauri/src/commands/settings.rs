@@ -1,7 +1,7 @@
 //! `settings`: what the user can set. What widens is asked for natively; which that is, the engine says.
 
 use cairn_engine::Authority;
-use cairn_protocol::{ErrorCode, Settings, SettingsSaveParams, ShellPolicy};
+use cairn_protocol::{ErrorCode, Settings, SettingsSaveParams, ShellPolicy, SnapshotMode};
 use tauri::plugin::{Builder, TauriPlugin};
 use tauri::{AppHandle, State, Wry};
 
@@ -36,9 +36,17 @@ async fn save(
     .await
 }
 
-/// Says what would run without a question that asks now.
+/// Says what would run without a question that asks now, and what could not be taken back any more.
 fn question(now: &Settings, wanted: &Settings) -> Question {
-    let mut question = Question::confirm("Let more run without asking?", "Change");
+    let off = now.snapshots != SnapshotMode::Off && wanted.snapshots == SnapshotMode::Off;
+    let title = if off { "Stop capturing turns?" } else { "Let more run without asking?" };
+    let mut question = Question::confirm(title, "Change");
+    if off {
+        question = question.say(
+            "Turns are then not captured: what the agent changes or deletes from now on can't be rolled \
+             back.",
+        );
+    }
     if now.shell_policy != wanted.shell_policy {
         question = question
             .fact("Commands now", policy(now.shell_policy))
@@ -50,8 +58,10 @@ fn question(now: &Settings, wanted: &Settings) -> Question {
              dialog like this.",
         );
     }
-    question
-        .say("Every turn is captured and can be rolled back. You can change this back any time.")
+    if !off {
+        question = question.say("Every turn is captured and can be rolled back.");
+    }
+    question.say("You can change this back any time.")
 }
 
 fn policy(policy: ShellPolicy) -> &'static str {

@@ -3,18 +3,18 @@
 //! A message without bytes says that the shell ended. Merging and the limit of what is unacknowledged
 //! are the work of `cairn-exec`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use cairn_engine::{TerminalOutput, Terminals};
+use cairn_engine::{Authority, TerminalOutput, Terminals};
 use cairn_protocol::{
     ErrorCode, ErrorInfo, TerminalAckParams, TerminalOpenParams, TerminalParams,
     TerminalResizeParams, TerminalSummary, TerminalWriteParams,
 };
 use tauri::ipc::{Channel, InvokeResponseBody};
 use tauri::plugin::{Builder, TauriPlugin};
-use tauri::{State, Wry};
+use tauri::{AppHandle, State, Wry};
 
+use crate::dialogs::{Choice, Question};
 use crate::shell::{Result, Shell, contain, contain_blocking};
 
 /// Makes the resource.
@@ -30,26 +30,25 @@ async fn list(shell: State<'_, Shell>) -> Result<Vec<TerminalSummary>> {
 }
 
 #[tauri::command]
-async fn open(shell: State<'_, Shell>, params: TerminalOpenParams) -> Result<TerminalSummary> {
+async fn open(
+    app: AppHandle,
+    shell: State<'_, Shell>,
+    params: TerminalOpenParams,
+) -> Result<TerminalSummary> {
     let shell = shell.inner().clone();
     contain(async move {
         let engine = shell.engine().await?;
-        let known = engine.workspaces().await?;
-        let workspace = known.into_iter().find(|one| one.id == params.workspace_id);
-        let workspace = workspace.ok_or_else(|| {
-            ErrorInfo::new(ErrorCode::NotFound, "This folder is not on the list any more.")
-        })?;
-        let (terminals, env) = (engine.terminals(), shell.env().to_vec());
-        contain_blocking(move || {
-            let folder = PathBuf::from(&workspace.path);
-            if !folder.is_dir() {
-                let text = format!("The folder {} is not there.", workspace.path);
-                return Err(ErrorInfo::new(ErrorCode::WorkspaceMissing, text));
+        if !engine.terminals_agreed() {
+            let question = Question::confirm("Open terminals in this window?", "Open").say(
+                "What is typed in a terminal runs with all your rights: nothing confines it, and only \
+                 what a turn changes can be rolled back. This is asked once each time Cairn starts.",
+            );
+            if question.ask(&app, &shell).await != Choice::Second {
+                return Err(ErrorInfo::new(ErrorCode::Declined, "No terminal was opened."));
             }
-            let opened = terminals.open(&workspace.id, &folder, params.size, &env);
-            opened.map_err(|error| failed("No terminal could be opened", &error, ErrorCode::Io))
-        })
-        .await
+            engine.agree_to_terminals(Authority::NativeDialog)?;
+        }
+        engine.open_terminal(&params.workspace_id, params.size).await
     })
     .await
 }

@@ -143,6 +143,11 @@ impl Config {
         rules::save(&self.root, workspace, rules)
     }
 
+    /// Returns the file that keys are written to when there is no keychain and the user chose so.
+    pub fn key_file(&self) -> PathBuf {
+        self.secrets.file().to_owned()
+    }
+
     /// Says whether the keychain of the OS works. Takes at most two seconds and asks the user nothing.
     pub fn keychain(&self) -> KeychainState {
         self.secrets.state()

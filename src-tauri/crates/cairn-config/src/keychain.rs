@@ -5,9 +5,9 @@
 //! A process that ends does not wait for it either. What is stored is decided in `secrets.rs`.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use cairn_protocol::Secret;
@@ -112,7 +112,27 @@ type Job = Box<dyn FnOnce() + Send>;
 /// The thread, started when it is first needed.
 #[derive(Default)]
 struct Worker {
-    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    running: Mutex<Option<Thread>>,
+}
+
+struct Thread {
+    jobs: mpsc::Sender<Job>,
+    handle: JoinHandle<()>,
+    /// Acts that it has not ended yet.
+    open: Arc<AtomicUsize>,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let running = self.running.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Thread { jobs, handle, open }) = running else { return };
+        drop(jobs);
+        // One that hangs in the system's client can't be ended; it must not keep the app from ending.
+        if open.load(Ordering::Acquire) == 0 || handle.is_finished() {
+            // A panic of an act was told to whoever waited for it.
+            let _ended = handle.join();
+        }
+    }
 }
 
 impl Worker {
@@ -145,21 +165,33 @@ impl Worker {
     }
 
     fn send(&self, mut job: Job) -> Result<(), String> {
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = jobs.as_ref() {
-            match sender.send(job) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = running.as_ref() {
+            thread.open.fetch_add(1, Ordering::AcqRel);
+            match thread.jobs.send(job) {
                 Ok(()) => return Ok(()),
                 // A panic inside the client ended the thread; this act gets a new one.
                 Err(mpsc::SendError(back)) => job = back,
             }
         }
-        let (sender, receiver) = mpsc::channel::<Job>();
-        thread::Builder::new()
+        if let Some(ended) = running.take() {
+            // Its panic was told to whoever waited for that act.
+            let _panicked = ended.handle.join();
+        }
+        let (jobs, receiver) = mpsc::channel::<Job>();
+        let open = Arc::new(AtomicUsize::new(1));
+        let count = Arc::clone(&open);
+        let handle = thread::Builder::new()
             .name("cairn-keychain".to_owned())
-            .spawn(move || receiver.into_iter().for_each(|job| job()))
+            .spawn(move || {
+                for job in receiver {
+                    job();
+                    count.fetch_sub(1, Ordering::AcqRel);
+                }
+            })
             .map_err(|error| format!("no thread for it could be started ({error})"))?;
-        let sent = sender.send(job).map_err(|_| "its thread ended".to_owned());
-        *jobs = Some(sender);
+        let sent = jobs.send(job).map_err(|_| "its thread ended".to_owned());
+        *running = Some(Thread { jobs, handle, open });
         sent
     }
 }

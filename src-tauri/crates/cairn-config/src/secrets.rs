@@ -81,6 +81,11 @@ impl Secrets {
         Self { file, lock, keychain, memory: Mutex::default() }
     }
 
+    /// Returns the file of the keys that no keychain takes.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Says whether the keychain can be used.
     pub(crate) fn state(&self) -> KeychainState {
         match self.keychain.probe() {

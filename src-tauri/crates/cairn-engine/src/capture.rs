@@ -4,18 +4,19 @@
 //! `cairn-snapshot`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cairn_protocol::{
-    Completeness, ErrorCode, ErrorInfo, EventMsg, SessionId, SnapshotEvent, SnapshotSide,
-    Timestamp, TurnId,
+    Completeness, ErrorCode, ErrorInfo, EventMsg, NoticeLevel, SessionId, SnapshotEvent,
+    SnapshotSide, TurnId,
 };
 use cairn_snapshot::{Capture, Snapshots};
 use tokio::sync::watch;
 
 use crate::error::{Result, chain, internal};
 use crate::recorder::Recorder;
+use crate::task::Task;
 
 /// Runs a call on the snapshot store off the async threads.
 pub(crate) async fn blocking<T: Send + 'static>(
@@ -51,10 +52,10 @@ fn info(error: &cairn_snapshot::Error) -> ErrorInfo {
 /// The captures of one turn. The one before the turn runs while the model already works; the first
 /// effect waits for it.
 pub(crate) struct TurnCapture {
-    snapshots: Option<Arc<Snapshots>>,
-    session: SessionId,
-    turn: TurnId,
+    marks: Marks,
     ready: watch::Receiver<bool>,
+    /// What runs beside the turn; joined at its end.
+    tasks: Mutex<Vec<Task<()>>>,
 }
 
 impl TurnCapture {
@@ -68,42 +69,95 @@ impl TurnCapture {
         recorder: Recorder,
     ) -> Arc<Self> {
         let (done, ready) = watch::channel(false);
-        let capture = Arc::new(Self {
-            snapshots: snapshots.clone(),
-            session: session.clone(),
-            turn: turn.clone(),
-            ready,
-        });
-        tokio::spawn(async move {
-            let now = recorder.now();
-            let (id, begun) = (turn.clone(), session);
+        let marks = Marks { snapshots, session, turn };
+        let capture = Arc::new(Self { marks: marks.clone(), ready, tasks: Mutex::default() });
+        capture.own(Task::spawn("the capture before the turn", async move {
+            let Marks { snapshots, session, turn } = marks;
+            let (now, id) = (recorder.now(), turn.clone());
             let result =
-                blocking(snapshots, move |it| Ok(it.begin_turn(&begun, &id, number, now))).await;
+                blocking(snapshots, move |it| Ok(it.begin_turn(&session, &id, number, now))).await;
             let taken = result.unwrap_or_else(|error| failed(unprotected.unwrap_or(error.message)));
             recorder.event(EventMsg::Snapshot(event(turn, SnapshotSide::Before, &taken))).await;
             done.send_replace(true);
-        });
+        }));
         capture
+    }
+
+    /// Marks, as soon as the state before the turn is known, that a command of an earlier turn still runs.
+    pub(crate) fn command_goes_on(&self) {
+        let (marks, ready) = (self.marks.clone(), self.ready.clone());
+        self.own(Task::spawn("the mark of a running command", async move {
+            known(ready).await;
+            marks.window(|it, session, turn| it.before_command(session, turn)).await;
+        }));
+    }
+
+    fn own(&self, task: Task<()>) {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task);
     }
 
     /// Waits until the state before the turn is known, or known to be lost.
     pub(crate) async fn before_first_effect(&self) {
-        let mut ready = self.ready.clone();
-        // An error means that the capturing task ended, which is as good as ready.
-        let _ended = ready.wait_for(|ready| *ready).await;
+        known(self.ready.clone()).await;
     }
 
     /// Keeps what a file tool is about to overwrite. An error means: do not write (I3).
     pub(crate) async fn before_edit(&self, path: &Path) -> std::result::Result<(), String> {
         self.before_first_effect().await;
-        self.edit(path, |it, session, turn, path| it.before_edit(session, turn, path)).await
+        self.marks.edit(path, |it, session, turn, path| it.before_edit(session, turn, path)).await
     }
 
     /// Marks what a file tool has written.
     pub(crate) async fn after_edit(&self, path: &Path) -> std::result::Result<(), String> {
-        self.edit(path, |it, session, turn, path| it.after_edit(session, turn, path)).await
+        self.marks.edit(path, |it, session, turn, path| it.after_edit(session, turn, path)).await
     }
 
+    /// Marks that a command begins.
+    pub(crate) async fn before_command(&self) {
+        self.before_first_effect().await;
+        self.marks.window(|it, session, turn| it.before_command(session, turn)).await;
+    }
+
+    /// Marks that a command has ended.
+    pub(crate) async fn after_command(&self) {
+        self.marks.window(|it, session, turn| it.after_command(session, turn)).await;
+    }
+
+    /// Captures the state after the turn and returns the changed paths.
+    pub(crate) async fn end(
+        &self,
+        recorder: &Recorder,
+        unprotected: Option<String>,
+    ) -> Vec<String> {
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            if let Err(info) = task.await {
+                recorder.event(EventMsg::Notice { level: NoticeLevel::Error, info }).await;
+            }
+        }
+        let Marks { snapshots, session, turn } = self.marks.clone();
+        let (now, id) = (recorder.now(), turn.clone());
+        let result = blocking(snapshots, move |it| Ok(it.end_turn(&session, &id, now))).await;
+        let taken = result.unwrap_or_else(|error| failed(unprotected.unwrap_or(error.message)));
+        recorder.event(EventMsg::Snapshot(event(turn, SnapshotSide::After, &taken))).await;
+        taken.paths
+    }
+}
+
+async fn known(mut ready: watch::Receiver<bool>) {
+    // An error means that the capturing task ended, which is as good as ready.
+    let _ended = ready.wait_for(|ready| *ready).await;
+}
+
+/// Tells the store who changes files, while a turn runs.
+#[derive(Clone)]
+struct Marks {
+    snapshots: Option<Arc<Snapshots>>,
+    session: SessionId,
+    turn: TurnId,
+}
+
+impl Marks {
     async fn edit(
         &self,
         path: &Path,
@@ -125,17 +179,6 @@ impl TurnCapture {
             .map_err(|error| error.message)
     }
 
-    /// Marks that a command begins.
-    pub(crate) async fn before_command(&self) {
-        self.before_first_effect().await;
-        self.window(|it, session, turn| it.before_command(session, turn)).await;
-    }
-
-    /// Marks that a command has ended.
-    pub(crate) async fn after_command(&self) {
-        self.window(|it, session, turn| it.after_command(session, turn)).await;
-    }
-
     async fn window(&self, mark: impl FnOnce(&Snapshots, &SessionId, &TurnId) + Send + 'static) {
         let (session, turn) = (self.session.clone(), self.turn.clone());
         if self.snapshots.is_some() {
@@ -146,24 +189,6 @@ impl TurnCapture {
             // A mark that fails only loses the name of who changed a file; the capture itself stays whole.
             drop(marked.await);
         }
-    }
-
-    /// Captures the state after the turn and returns the changed paths.
-    pub(crate) async fn end(
-        &self,
-        recorder: &Recorder,
-        unprotected: Option<String>,
-    ) -> Vec<String> {
-        self.before_first_effect().await;
-        let (session, turn, now): (_, _, Timestamp) =
-            (self.session.clone(), self.turn.clone(), recorder.now());
-        let result =
-            blocking(self.snapshots.clone(), move |it| Ok(it.end_turn(&session, &turn, now))).await;
-        let taken = result.unwrap_or_else(|error| failed(unprotected.unwrap_or(error.message)));
-        recorder
-            .event(EventMsg::Snapshot(event(self.turn.clone(), SnapshotSide::After, &taken)))
-            .await;
-        taken.paths
     }
 }
 

@@ -4,13 +4,16 @@
 //! `session/actor.rs`.
 
 mod checks;
+mod connecting;
 mod reading;
 mod settings;
+mod terminals;
 mod workspaces;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cairn_config::Config;
@@ -29,9 +32,10 @@ use tokio::sync::broadcast;
 use crate::error::{Result, chain, internal, not_found};
 pub use crate::models::ExtraProvider;
 use crate::models::script_entry;
-use crate::session::{Authority, Live, Session};
+use crate::session::{Authority, Live, OpenSession, Session};
 use crate::tour::TOUR_PROVIDER;
 pub use checks::{PolicyCheck, PolicyQuestion};
+pub use connecting::{ConnectionConsent, KeyUse};
 
 /// App events that a slow window may fall behind before it must read the state again.
 const APP_EVENTS: usize = 256;
@@ -74,10 +78,14 @@ pub(crate) struct Inner {
     events: broadcast::Sender<AppEvent>,
     sandbox: tokio::sync::OnceCell<SandboxState>,
     known_sandbox: OnceLock<SandboxState>,
-    sessions: tokio::sync::Mutex<HashMap<SessionId, Session>>,
+    sessions: tokio::sync::Mutex<HashMap<SessionId, OpenSession>>,
     activities: Mutex<HashMap<SessionId, SessionActivity>>,
     snapshots: tokio::sync::Mutex<HashMap<WorkspaceId, Arc<Snapshots>>>,
     providers: Mutex<HashMap<ModelRef, Arc<dyn Provider>>>,
+    /// Connections that the user agreed to in this run and that are not saved yet.
+    agreed: Mutex<Vec<ConnectionConsent>>,
+    /// Whether the user agreed to terminals in this run.
+    terminals_agreed: AtomicBool,
 }
 
 impl Engine {
@@ -119,6 +127,8 @@ impl Engine {
             activities: Mutex::default(),
             snapshots: tokio::sync::Mutex::default(),
             providers: Mutex::default(),
+            agreed: Mutex::default(),
+            terminals_agreed: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -152,11 +162,6 @@ impl Engine {
         self.inner.events.subscribe()
     }
 
-    /// Returns the terminals of this process.
-    pub fn terminals(&self) -> Arc<Terminals> {
-        Arc::clone(&self.inner.terminals)
-    }
-
     /// Tests what confines commands here, once; later calls return the same.
     pub async fn sandbox(&self) -> SandboxState {
         self.inner.sandbox().await
@@ -172,10 +177,8 @@ impl Engine {
     ) -> Result<Session> {
         let settings = self.inner.settings();
         let mode = mode.unwrap_or(settings.default_mode);
-        if mode == Mode::Auto && authority == Authority::Window {
-            let text =
-                "Mode auto needs the system's own dialog: the page alone can't switch to it.";
-            return Err(ErrorInfo::new(ErrorCode::Declined, text));
+        if mode == Mode::Auto {
+            authority.must_be_more_than_the_window("Mode auto")?;
         }
         let workspace = self.inner.workspace(workspace_id).await?;
         self.inner.check_workspace(&workspace).await?;
@@ -210,19 +213,24 @@ impl Engine {
     /// Opens a session, or returns it when it is open in this process already.
     pub async fn session(&self, id: &SessionId) -> Result<Session> {
         let mut sessions = self.inner.sessions.lock().await;
-        if let Some(session) = sessions.get(id) {
-            if !session.is_closed() {
-                return Ok(session.clone());
-            }
-            // Its task has ended; what it held is let go of before the session is opened again.
-            session.release().await;
+        if let Some(open) = sessions.get(id)
+            && !open.session.is_closed()
+        {
+            return Ok(open.session.clone());
         }
+        // Its task has ended; what it held is let go of before the session is opened again.
+        let broken = match sessions.remove(id) {
+            Some(ended) => ended.close().await.err(),
+            None => None,
+        };
         let (store, wanted) = (self.inner.store(), id.clone());
         let record = blocking(move || Ok(store.session(&wanted))).await?;
-        let record = record.ok_or_else(|| not_found("session", id.as_str()))?;
+        let mut record = record.ok_or_else(|| not_found("session", id.as_str()))?;
+        record.last_error = broken.map(|error| error.message).or(record.last_error);
         let workspace = self.inner.workspace(&record.workspace_id).await?;
-        let session = crate::session::open(Arc::clone(&self.inner), record, workspace).await?;
-        sessions.insert(id.clone(), session.clone());
+        let opened = crate::session::open(Arc::clone(&self.inner), record, workspace).await?;
+        let session = opened.session.clone();
+        sessions.insert(id.clone(), opened);
         Ok(session)
     }
 
@@ -233,11 +241,14 @@ impl Engine {
         Ok(records.iter().map(|record| self.inner.summary_of(record)).collect())
     }
 
-    /// Deletes a session: its trace, its scratch files and its captures. Files of the workspace stay.
-    pub async fn delete_session(&self, id: &SessionId) -> Result<()> {
-        let session = self.inner.sessions.lock().await.remove(id);
-        if let Some(session) = session {
-            session.close().await?;
+    /// Deletes a session: its trace, its scratch files and its captures, which can't be had back, so that
+    /// the window's word is not enough. Files of the workspace stay.
+    pub async fn delete_session(&self, id: &SessionId, authority: Authority) -> Result<()> {
+        authority.must_be_more_than_the_window("Deleting a session")?;
+        let open = self.inner.sessions.lock().await.remove(id);
+        if let Some(open) = open {
+            // What could not be kept of it is about to be deleted.
+            let _not_kept = open.close().await;
         }
         let (store, wanted) = (self.inner.store(), id.clone());
         let record = blocking(move || Ok(store.session(&wanted))).await?;
@@ -258,13 +269,21 @@ impl Engine {
 
     /// Ends every turn, command and terminal, and syncs every trace.
     pub async fn close(&self) {
-        let sessions: Vec<Session> =
+        let open: Vec<OpenSession> =
             self.inner.sessions.lock().await.drain().map(|(_, it)| it).collect();
-        for session in sessions {
-            // A session that is closed already is what is wanted.
-            let _closed = session.close().await;
+        for session in open {
+            if let Err(error) = session.close().await {
+                self.inner.add_problem(error.message);
+            }
         }
-        self.inner.terminals.close_all();
+        let terminals = self.terminals();
+        let closed = blocking(move || {
+            terminals.close_all();
+            Ok(())
+        });
+        if let Err(error) = closed.await {
+            self.inner.add_problem(error.message);
+        }
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {

@@ -15,11 +15,14 @@ mod models;
 mod prompt;
 mod recorder;
 mod session;
+mod task;
 mod tour;
 mod turn;
 
 pub use doctor::{DoctorCheck, DoctorReport};
-pub use engine::{Engine, EngineOptions, ExtraProvider, PolicyCheck, PolicyQuestion};
+pub use engine::{
+    ConnectionConsent, Engine, EngineOptions, ExtraProvider, KeyUse, PolicyCheck, PolicyQuestion,
+};
 pub use feed::Subscription;
 pub use session::{Authority, Sent, Session};
 pub use tour::TOUR_PROVIDER;

@@ -4,6 +4,8 @@
 //! anybody sees it. A failed write never loses the message silently: durable records fail to their
 //! caller, and the others raise a notice on the feed.
 
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use cairn_protocol::{
@@ -14,8 +16,10 @@ use cairn_store::{SyncClass, Trace};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::error::{Result, chain, closed};
+use crate::engine::blocking;
+use crate::error::{Result, chain, closed, internal};
 use crate::feed::{Subscriber, Subscription, subscription};
+use crate::task::panic_text;
 
 /// Messages that may wait to be written; a full queue makes the producers wait.
 const QUEUE: usize = 1024;
@@ -37,6 +41,7 @@ enum Job {
 pub(crate) struct Recorder {
     jobs: mpsc::Sender<Job>,
     now: fn() -> Timestamp,
+    thread: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
 
 impl Recorder {
@@ -46,11 +51,11 @@ impl Recorder {
         let writer =
             Writer { trace, now, subscribers: Vec::new(), open: Aggregator::new(), failing: false };
         let runtime = Handle::current();
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("cairn-recorder".to_owned())
             .spawn(move || runtime.block_on(writer.run(inbox)))
-            .map_err(|error| crate::error::internal(format!("can't start a thread: {error}")))?;
-        Ok(Self { jobs, now })
+            .map_err(|error| internal(format!("can't start a thread: {error}")))?;
+        Ok(Self { jobs, now, thread: Arc::new(Mutex::new(Some(thread))) })
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -107,9 +112,19 @@ impl Recorder {
         self.ask(|reply| Job::NextFile { meta, reply }).await?
     }
 
-    /// Writes what is queued, syncs it and lets go of the trace.
-    pub(crate) async fn stop(&self) {
+    /// Writes what is queued, syncs it, lets go of the trace and joins the thread. Fails when the
+    /// thread had broken down; what was recorded after that is not in the trace.
+    pub(crate) async fn stop(&self) -> Result<()> {
         let _gone = self.ask(|reply| Job::Stop { reply }).await;
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return Ok(()) };
+        blocking(move || {
+            thread.join().map_err(|panic| {
+                let why = panic_text(panic.as_ref());
+                internal(format!("A defect of Cairn ended the recording of a session: {why}."))
+            })
+        })
+        .await
     }
 
     async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<T>) -> Job) -> Result<T> {

@@ -11,9 +11,9 @@ mod open;
 use std::sync::Arc;
 
 use cairn_protocol::{
-    ApprovalAnswer, ApprovalId, ApprovalRequest, FileDiff, HistoryPage, Mode, ModelRef, QuestionId,
-    RestoreId, RestorePlan, RestoreReport, RestoreRequest, SessionId, SessionView, ToolCallId,
-    TurnChanges, TurnId,
+    ApprovalAnswer, ApprovalId, ApprovalRequest, ErrorCode, ErrorInfo, FileDiff, HistoryPage, Mode,
+    ModelRef, QuestionId, RestoreId, RestorePlan, RestoreReport, RestoreRequest, SessionId,
+    SessionView, ToolCallId, TurnChanges, TurnId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -23,7 +23,7 @@ use crate::recorder::Recorder;
 
 pub(crate) use approvals::{ApprovalReply, Ask};
 pub(crate) use live::Live;
-pub(crate) use open::open;
+pub(crate) use open::{OpenSession, open};
 
 /// Who gives an answer. What widens needs more than the window's word (D-6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,21 @@ pub enum Authority {
     NativeDialog,
     /// A command-line option that the user typed before the run.
     Headless,
+}
+
+impl Authority {
+    /// Fails with `declined` for the window; `what` begins the sentence that the user reads.
+    pub(crate) fn must_be_more_than_the_window(self, what: &str) -> Result<()> {
+        match self {
+            Self::NativeDialog | Self::Headless => Ok(()),
+            Self::Window => {
+                let text = format!(
+                    "{what} needs the system's own dialog: the window alone can't decide it."
+                );
+                Err(ErrorInfo::new(ErrorCode::Declined, text))
+            }
+        }
+    }
 }
 
 /// What became of a text that was sent.
@@ -253,8 +268,8 @@ impl Session {
     }
 
     /// Lets go of the trace of a session whose task has ended.
-    pub(crate) async fn release(&self) {
-        self.recorder.stop().await;
+    pub(crate) async fn release(&self) -> Result<()> {
+        self.recorder.stop().await
     }
 
     pub(crate) fn is_closed(&self) -> bool {

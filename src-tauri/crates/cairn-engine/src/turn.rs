@@ -51,6 +51,8 @@ pub(crate) struct TurnEnv {
     pub(crate) session_usage: TokenUsage,
     pub(crate) retry: Arc<Notify>,
     pub(crate) cancel: CancellationToken,
+    /// Cancelled when nothing is left to do but to store the `turn_end`.
+    pub(crate) ending: CancellationToken,
 }
 
 /// What a turn leaves for its session.
@@ -89,8 +91,7 @@ pub(crate) async fn run(env: TurnEnv, context: Context) -> TurnResult {
     );
     if env.tools.commands.list().iter().any(|task| task.status.is_none()) {
         // A command of an earlier turn still runs; what it changes from now on is the agent's doing.
-        let capture = Arc::clone(&capture);
-        tokio::spawn(async move { capture.before_command().await });
+        capture.command_goes_on();
     }
     let mut turn = Turn { env, context, usage: TokenUsage::default(), iterations: 0, capture };
     let end = turn.iterate().await;
@@ -170,6 +171,7 @@ impl Turn {
         };
         let end = Message::event(recorder.now(), end);
         self.context.observe(&Arc::new(end.clone()));
+        self.env.ending.cancel();
         let stored = recorder.record_durable(end).await;
         TurnResult { context: self.context, usage: self.usage, error: error.or(stored.err()) }
     }

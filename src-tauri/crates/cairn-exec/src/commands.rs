@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cairn_protocol::{SandboxPolicy, TaskId};
 use cairn_sandbox::{Launch, LaunchRequest};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::process::{self, ExitStatus, MARKER};
 use crate::running::{Output, Running};
@@ -66,6 +66,14 @@ pub struct Commands {
 struct Entry {
     running: Arc<Running>,
     driver: JoinHandle<()>,
+}
+
+impl Drop for Entry {
+    /// An entry owns its driver: a command that nobody lists is read by nobody. Its process then ends
+    /// with its last reference.
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
 }
 
 impl Commands {
@@ -144,14 +152,20 @@ impl Commands {
     /// Ends every tree, all at once, and forgets all. Returns when they are over.
     pub async fn kill_all(&self) {
         let entries: Vec<Entry> = self.lock().drain().map(|(_, entry)| entry).collect();
-        let ends = entries.into_iter().map(|entry| {
-            tokio::spawn(async move {
+        let mut ends = JoinSet::new();
+        for entry in entries {
+            ends.spawn(async move {
                 entry.running.kill().await;
                 end(entry).await;
-            })
-        });
-        for end in ends.collect::<Vec<_>>() {
-            _ = end.await;
+            });
+        }
+        let mut broken = None;
+        while let Some(ended) = ends.join_next().await {
+            broken = broken.or(ended.err());
+        }
+        // A defect here is the caller's to tell, as if it had happened in its own code.
+        if let Some(panic) = broken.and_then(|error| error.try_into_panic().ok()) {
+            std::panic::resume_unwind(panic);
         }
     }
 
@@ -190,8 +204,8 @@ impl Commands {
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        // No awaiting here. Each driver holds the last but one reference; the process ends its tree
-        // when the driver is gone, and the spawner's end signals whatever is left.
+        // No awaiting here. Each driver is aborted with its entry and holds the last but one reference;
+        // the process ends its tree when both are gone, and the spawner's end signals whatever is left.
         for (_, entry) in self.lock().drain() {
             entry.running.kill_without_waiting();
         }
@@ -199,11 +213,15 @@ impl Drop for Commands {
 }
 
 /// Joins the driver of a command that was killed; gives up on one that can't end.
-async fn end(entry: Entry) {
+async fn end(mut entry: Entry) {
     if entry.running.status().is_none() {
         entry.driver.abort();
     }
-    _ = entry.driver.await;
+    if let Err(error) = (&mut entry.driver).await
+        && let Ok(panic) = error.try_into_panic()
+    {
+        std::panic::resume_unwind(panic);
+    }
 }
 
 fn prepare(spec: &CommandSpec, marker: Option<&str>) -> Result<Launch, Error> {

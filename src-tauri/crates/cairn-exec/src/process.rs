@@ -18,7 +18,7 @@ use crate::spawner;
 /// Set in the environment of unconfined processes; the last net when a tree is ended.
 pub(crate) const MARKER: &str = "CAIRN_TREE";
 
-/// How a process ended. One of the two is set.
+/// How a process ended. One of the two is set; neither when its end was not seen.
 ///
 /// A confined program that died by a signal shows as the code 128 + signal, as in a shell, because
 /// bubblewrap passes it on so.

@@ -204,6 +204,7 @@ impl Running {
     /// Reads output until it is over. Ends with the process, not with the pipe: a descendant that
     /// keeps the pipe open is not waited for.
     pub(crate) async fn drive(self: Arc<Self>, mut pipe: Output) {
+        let _over = Over(&self);
         let process = Arc::clone(&self.process);
         let ended = process.ended();
         tokio::pin!(ended);
@@ -229,6 +230,19 @@ impl Running {
         }
         self.lock().over = Some(status);
         self.changed.notify_waiters();
+    }
+}
+
+/// Marks the command as over however its driver ends, so that nobody waits for ever.
+struct Over<'a>(&'a Running);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        // A poisoned state would only make a second panic of the first one.
+        let mut state = self.0.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        state.over.get_or_insert(ExitStatus { code: None, signal: None });
+        drop(state);
+        self.0.changed.notify_waiters();
     }
 }
 

@@ -1,8 +1,5 @@
 /** The models that are connected: which one is the default, change, remove, add. */
-import { useRef, useState } from "react";
-
 import { Button } from "../../components/button";
-import { Dialog } from "../../components/dialog";
 import type { AppState, ModelEntry, ModelRef, ProviderEntry } from "../../protocol";
 import { changeSettings } from "../../state/actions";
 import { useNavigation } from "../../state/navigation";
@@ -13,7 +10,6 @@ import { text } from "../../text/en";
 export function ModelsPage({ app }: { app: AppState }) {
   const words = text.settings.models;
   const openDialog = useNavigation((state) => state.openDialog);
-  const [removing, setRemoving] = useState<string | null>(null);
   const lines = app.providers.flatMap((provider) => provider.models.map((model, at) => ({ provider, model, first: at === 0 })));
   return (
     <>
@@ -49,14 +45,13 @@ export function ModelsPage({ app }: { app: AppState }) {
                   first={first}
                   isDefault={isSame(app.settings.defaultModel, provider, model)}
                   onChange={() => openDialog({ kind: "connect_model", name: provider.name })}
-                  onRemove={() => setRemoving(provider.name)}
+                  onRemove={() => void attempt("app", () => shell().provider.delete({ name: provider.name }))}
                 />
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {removing === null ? null : <RemoveDialog name={removing} onClose={() => setRemoving(null)} />}
     </>
   );
 }
@@ -102,31 +97,6 @@ function ModelLine({ provider, model, first, isDefault, onChange, onRemove }: Li
         </span>
       </td>
     </tr>
-  );
-}
-
-function RemoveDialog({ name, onClose }: { name: string; onClose: () => void }) {
-  const words = text.settings.models;
-  const cancel = useRef<HTMLButtonElement>(null);
-  const remove = async () => {
-    await attempt("app", () => shell().provider.delete({ name }));
-    onClose();
-  };
-  return (
-    <Dialog title={words.removeTitle(name)} onClose={onClose} initialFocus={cancel}>
-      <div className="dialog-body">
-        <p className="text2">{words.removeBody}</p>
-      </div>
-      <div className="acts">
-        <span className="grow" />
-        <Button ref={cancel} onClick={onClose}>
-          {words.cancel}
-        </Button>
-        <Button tone="danger" onClick={() => void remove()}>
-          {words.remove}
-        </Button>
-      </div>
-    </Dialog>
   );
 }
 

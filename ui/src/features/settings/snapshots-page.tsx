@@ -1,7 +1,4 @@
-/** Whether turns are captured. Turning it off is said plainly and asked once. */
-import { useState } from "react";
-
-import { Button } from "../../components/button";
+/** Whether turns are captured. Turning it off is asked for in a native dialog, which the shell raises. */
 import { StateSign } from "../../components/state-sign";
 import type { Settings, SnapshotMode } from "../../protocol";
 import { changeSettings } from "../../state/actions";
@@ -12,32 +9,15 @@ const MODES: readonly SnapshotMode[] = ["shadow", "off"];
 
 export function SnapshotsPage({ settings }: { settings: Settings }) {
   const words = text.settings.snapshots;
-  const [asking, setAsking] = useState(false);
-  const set = (snapshots: SnapshotMode) => {
-    setAsking(false);
-    void changeSettings({ snapshots });
-  };
   return (
     <>
       <p className="lede">{words.lede}</p>
       <ChoiceGroup
         label={words.mode}
-        value={asking ? "off" : settings.snapshots}
+        value={settings.snapshots}
         options={MODES.map((mode) => ({ value: mode, ...words.modes[mode] }))}
-        onChoose={(mode) => (mode === "off" && settings.snapshots !== "off" ? setAsking(true) : set(mode))}
+        onChoose={(mode) => void changeSettings({ snapshots: mode })}
       />
-      {asking ? (
-        <div className="banner attention setting-after" role="alert">
-          <StateSign name="attention" />
-          <span className="grow">{words.offWarning}</span>
-          <Button dense autoFocus onClick={() => setAsking(false)}>
-            {words.keepOn}
-          </Button>
-          <Button dense tone="danger" onClick={() => set("off")}>
-            {words.turnOff}
-          </Button>
-        </div>
-      ) : null}
       {settings.snapshots === "off" ? (
         <div className="banner attention setting-after" role="status">
           <StateSign name="attention" />

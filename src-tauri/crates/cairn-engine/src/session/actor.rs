@@ -13,7 +13,6 @@ use cairn_protocol::{
 };
 use cairn_store::SessionRecord;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::approvals::{Approvals, Ask};
@@ -21,8 +20,9 @@ use super::live::Live;
 use super::open::Loading;
 use super::{Authority, Op, Sent};
 use crate::engine::Inner;
-use crate::error::{Result, internal, invalid};
+use crate::error::{Result, invalid};
 use crate::recorder::Recorder;
+use crate::task::Task;
 use crate::turn::{Calls, TurnResult};
 
 mod restoring;
@@ -37,8 +37,9 @@ pub(super) struct Running {
     pub(super) turn_id: TurnId,
     pub(super) started_at: Timestamp,
     pub(super) cancel: CancellationToken,
+    pub(super) ending: CancellationToken,
     pub(super) retry: Arc<tokio::sync::Notify>,
-    pub(super) done: JoinHandle<TurnResult>,
+    pub(super) done: Task<TurnResult>,
 }
 
 pub(super) struct Actor {
@@ -60,7 +61,12 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    pub(super) async fn run(mut self, mut ops: mpsc::Receiver<Op>, mut asks: mpsc::Receiver<Ask>) {
+    /// Serves the session until it is closed. An error is what could not be kept of it.
+    pub(super) async fn run(
+        mut self,
+        mut ops: mpsc::Receiver<Op>,
+        mut asks: mpsc::Receiver<Ask>,
+    ) -> Result<()> {
         loop {
             let finished = async {
                 match &mut self.running {
@@ -73,15 +79,12 @@ impl Actor {
                 result = finished => self.turn_finished(result).await,
                 op = ops.recv() => match op {
                     Some(Op::Close { reply }) => {
-                        self.close().await;
-                        let _caller_gone = reply.send(Ok(()));
-                        return;
+                        let closed = self.close().await;
+                        let _caller_gone = reply.send(closed.clone());
+                        return closed;
                     }
                     Some(op) => self.handle(op).await,
-                    None => {
-                        self.close().await;
-                        return;
-                    }
+                    None => return self.close().await,
                 },
                 Some(ask) = asks.recv() => self.asked(ask).await,
             }
@@ -89,6 +92,7 @@ impl Actor {
     }
 
     async fn handle(&mut self, op: Op) {
+        self.settle_ending().await;
         // A caller that no longer waits for its answer is no error.
         match op {
             Op::View { reply } => drop(reply.send(self.view().await)),
@@ -251,10 +255,8 @@ impl Actor {
     }
 
     async fn set_mode(&mut self, mode: Mode, authority: Authority) -> Result<Mode> {
-        if mode == Mode::Auto && authority == Authority::Window {
-            let text =
-                "Mode auto needs the system's own dialog: the page alone can't switch to it.";
-            return Err(cairn_protocol::ErrorInfo::new(cairn_protocol::ErrorCode::Declined, text));
+        if mode == Mode::Auto {
+            authority.must_be_more_than_the_window("Mode auto")?;
         }
         if self.record.mode != mode {
             self.record.mode = mode;
@@ -283,12 +285,30 @@ impl Actor {
         Ok(())
     }
 
-    async fn turn_finished(
-        &mut self,
-        result: std::result::Result<TurnResult, tokio::task::JoinError>,
-    ) {
+    /// Waits for a turn that only stores its end: whoever has seen that end finds the session idle.
+    async fn settle_ending(&mut self) {
+        if let Some(running) = &mut self.running
+            && running.ending.is_cancelled()
+        {
+            let result = (&mut running.done).await;
+            self.turn_finished(result).await;
+        }
+    }
+
+    async fn turn_finished(&mut self, result: Result<TurnResult>) {
         self.approvals.clear();
         let Some(running) = self.running.take() else { return };
+        self.ended(&running.turn_id, result).await;
+        if let Err(error) = self.save().await {
+            self.record.last_error = Some(error.message);
+        }
+        self.announce_stones().await;
+        self.announce_summary().await;
+        self.start_next().await;
+    }
+
+    /// Takes in what a turn left. One that broke down gets its missing end.
+    async fn ended(&mut self, turn_id: &TurnId, result: Result<TurnResult>) {
         match result {
             Ok(result) => {
                 self.record.usage += result.usage;
@@ -296,20 +316,14 @@ impl Actor {
                 self.loading.put_back(result.context);
             }
             Err(error) => {
-                let text =
-                    format!("A defect of Cairn ended the turn: {error}. Nothing was rolled back.");
-                self.record.last_error = Some(text.clone());
-                crate::turn::close_broken(&self.recorder, &running.turn_id, internal(text)).await;
+                // What its calls started is read by nobody any more.
+                self.tools.commands.kill_all().await;
+                self.record.last_error = Some(error.message.clone());
+                crate::turn::close_broken(&self.recorder, turn_id, error).await;
                 self.loading = Loading::start(&self.engine, &self.record.id);
             }
         }
         self.record.last_active_at = self.recorder.now();
-        if let Err(error) = self.save().await {
-            self.record.last_error = Some(error.message);
-        }
-        self.announce_stones().await;
-        self.announce_summary().await;
-        self.start_next().await;
     }
 
     async fn start_next(&mut self) {
@@ -328,19 +342,18 @@ impl Actor {
         self.announce_queue().await;
     }
 
-    async fn close(&mut self) {
+    async fn close(&mut self) -> Result<()> {
         self.interrupt();
         if let Some(running) = self.running.take() {
             let result = running.done.await;
-            if let Ok(result) = result {
-                self.record.usage += result.usage;
-            }
-            self.record.last_active_at = self.recorder.now();
+            self.ended(&running.turn_id, result).await;
         }
         self.tools.commands.kill_all().await;
-        drop(self.save().await);
+        let saved = self.save().await;
         self.announce_summary().await;
-        self.recorder.stop().await;
+        // A history that is still being read holds its files.
+        self.loading.finish().await;
+        self.recorder.stop().await.and(saved)
     }
 
     pub(super) fn refresh_live(&mut self) {

@@ -156,11 +156,7 @@ fn check_authority(
         ApprovalAnswer::AllowOnce => native_only || request.class == AskClass::Widening,
         ApprovalAnswer::Always { .. } => true,
     };
-    if widens && authority == Authority::Window {
-        let text = "This needs the system's own dialog: the page alone can't allow it.";
-        return Err(ErrorInfo::new(ErrorCode::Declined, text));
-    }
-    Ok(())
+    if widens { authority.must_be_more_than_the_window("This") } else { Ok(()) }
 }
 
 fn resolve(

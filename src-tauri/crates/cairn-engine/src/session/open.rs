@@ -10,7 +10,6 @@ use cairn_protocol::{
 };
 use cairn_store::SessionRecord;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
 
 use super::actor::Actor;
 use super::approvals::Approvals;
@@ -19,6 +18,7 @@ use crate::context::Context;
 use crate::engine::{Inner, storage};
 use crate::error::{Result, internal};
 use crate::recorder::Recorder;
+use crate::task::Task;
 use crate::turn::Calls;
 
 /// Ops that may wait for a session; a full queue makes the callers wait.
@@ -34,7 +34,7 @@ pub(super) struct Loaded {
 
 /// The context of a session: being read, or here.
 pub(super) enum Loading {
-    Reading(JoinHandle<Result<Loaded>>),
+    Reading(Task<Result<Loaded>>),
     Here(Box<Loaded>),
     Failed(ErrorInfo),
 }
@@ -42,7 +42,7 @@ pub(super) enum Loading {
 impl Loading {
     pub(super) fn start(engine: &Arc<Inner>, session: &SessionId) -> Self {
         let (store, session) = (engine.store(), session.clone());
-        Self::Reading(tokio::task::spawn_blocking(move || {
+        Self::Reading(Task::spawn_blocking("reading the history", move || {
             let trace = store.read_trace(&session).map_err(|error| storage(&error))?;
             let messages = trace.context_messages().map_err(|error| storage(&error))?;
             let mut loaded = Loaded::default();
@@ -57,10 +57,7 @@ impl Loading {
         if let Self::Reading(task) = self {
             *self = match task.await {
                 Ok(Ok(loaded)) => Self::Here(Box::new(loaded)),
-                Ok(Err(error)) => Self::Failed(error),
-                Err(error) => {
-                    Self::Failed(internal(format!("reading the history failed: {error}")))
-                }
+                Ok(Err(error)) | Err(error) => Self::Failed(error),
             };
         }
         match self {
@@ -68,6 +65,12 @@ impl Loading {
             Self::Failed(error) => Err(error.clone()),
             Self::Reading(_) => Err(internal("the history is still being read")),
         }
+    }
+
+    /// Waits until nothing is being read any more.
+    pub(super) async fn finish(&mut self) {
+        // A history that can't be read is told when it is needed.
+        drop(self.get().await);
     }
 
     pub(super) fn take(&mut self) -> Result<Context> {
@@ -99,12 +102,28 @@ impl Loaded {
     }
 }
 
+/// A session that was opened in this process, and its task.
+pub(crate) struct OpenSession {
+    pub(crate) session: Session,
+    task: Task<Result<()>>,
+}
+
+impl OpenSession {
+    /// Closes the session and joins its task. An error is what could not be kept of it.
+    pub(crate) async fn close(self) -> Result<()> {
+        // A session whose task has ended already can't answer; what it came to is the task's result.
+        let _ended = self.session.close().await;
+        let ended = self.task.await.flatten();
+        self.session.release().await.and(ended)
+    }
+}
+
 /// Opens a session in this process and starts its task.
 pub(crate) async fn open(
     engine: Arc<Inner>,
     record: SessionRecord,
     workspace: WorkspaceSummary,
-) -> Result<Session> {
+) -> Result<OpenSession> {
     let (store, id) = (engine.store(), record.id.clone());
     let trace = tokio::task::spawn_blocking(move || store.open_trace(&id))
         .await
@@ -113,7 +132,10 @@ pub(crate) async fn open(
     let (trace, _recovered) = trace;
     let recorder = Recorder::start(trace, engine.clock())?;
     let (snapshots, unprotected) = engine.snapshots(&workspace).await;
-    let tail = Tail::read(&recorder).await?;
+    let tail = match Tail::read(&recorder).await {
+        Ok(tail) => tail,
+        Err(error) => return Err(recorder.stop().await.err().unwrap_or(error)),
+    };
     let mut record = record;
     record.turns = record.turns.max(tail.turns);
     if let Some(open) = &tail.open {
@@ -140,8 +162,8 @@ pub(crate) async fn open(
         restoring: false,
         record: record.clone(),
     };
-    tokio::spawn(actor.run(inbox, questions));
-    Ok(Session { id: record.id, ops, recorder, snapshots })
+    let task = Task::spawn("the session", actor.run(inbox, questions));
+    Ok(OpenSession { session: Session { id: record.id, ops, recorder, snapshots }, task })
 }
 
 /// What the end of a trace says about the state of its session.

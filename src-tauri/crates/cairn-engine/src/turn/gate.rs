@@ -10,34 +10,39 @@ use std::sync::Arc;
 use cairn_policy::{PolicyInput, Roots};
 use cairn_protocol::{
     ApprovalId, ApprovalOutcome, ApprovalRequest, Body, CallEffects, CallGrant, Decision,
-    DecisionSource, EventMsg, GrantScope, Message, ModelMsg, PartialEvent, PartialToolCallOutput,
-    PolicyStep, Role, StopReason, ToolCall, ToolCallId, ToolCallOutput, ToolClass, Verdict,
+    DecisionSource, ErrorInfo, EventMsg, GrantScope, Message, ModelMsg, PartialEvent,
+    PartialToolCallOutput, PolicyStep, Role, StopReason, ToolCall, ToolCallId, ToolCallOutput,
+    ToolClass, Verdict,
 };
 use cairn_tools::{Ordering, PreparedCall};
 use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
 use super::TurnEnv;
 use super::port::Port;
 use crate::capture::TurnCapture;
 use crate::session::{ApprovalReply, Ask};
+use crate::task::Task;
 
 /// Live output that may wait to be recorded; a full queue makes the tool wait.
 const OUTPUT_QUEUE: usize = 64;
 
 /// What became of the calls of one response.
+#[derive(Default)]
 pub(super) struct GateResult {
     /// Outputs in call order.
     pub(super) outputs: Vec<Arc<Message>>,
     pub(super) calls: usize,
     pub(super) stop: bool,
+    /// The gate itself broke down: the turn can't go on.
+    pub(super) defect: Option<ErrorInfo>,
 }
 
 /// A call that runs, and what others must wait for.
 struct Started {
     ordering: Ordering,
-    task: JoinHandle<Arc<Message>>,
+    call: ToolCallId,
+    task: Task<Arc<Message>>,
     ended: tokio::sync::watch::Receiver<bool>,
 }
 
@@ -63,7 +68,7 @@ impl Gate {
         // Bounded by the number of calls in one response, which the provider bounds.
         let (sender, mut calls) = mpsc::unbounded_channel::<Arc<Message>>();
         let mut gate = Self { env: env.clone(), capture, slots: Vec::new(), stop: false };
-        let task = tokio::spawn(async move {
+        let task = Task::spawn("the gate of the tool calls", async move {
             while let Some(message) = calls.recv().await {
                 if let Body::ModelMsg(ModelMsg::ToolCall(call)) = &message.body {
                     let slot = gate.admit(call).await;
@@ -73,7 +78,12 @@ impl Gate {
             gate.settle().await
         });
         let result = async move {
-            task.await.unwrap_or_else(|_| GateResult { outputs: Vec::new(), calls: 0, stop: true })
+            task.await.unwrap_or_else(|defect| GateResult {
+                outputs: Vec::new(),
+                calls: 0,
+                stop: true,
+                defect: Some(defect),
+            })
         };
         (sender, result)
     }
@@ -84,11 +94,16 @@ impl Gate {
         for slot in self.slots {
             match slot {
                 Slot::Settled(output) => outputs.push(output),
-                // A call whose task broke down has no output here; the context answers for it (P-47).
-                Slot::Running(started) => outputs.extend(started.task.await.ok()),
+                Slot::Running(started) => outputs.push(match started.task.await {
+                    Ok(output) => output,
+                    Err(defect) => {
+                        self.env.calls.remove(&started.call);
+                        broken(&self.env, &started.call, &defect).await
+                    }
+                }),
             }
         }
-        GateResult { outputs, calls, stop: self.stop }
+        GateResult { outputs, calls, stop: self.stop, defect: None }
     }
 
     /// Decides about one call and starts it if it may run.
@@ -233,7 +248,7 @@ impl Gate {
         let (done, ended) = tokio::sync::watch::channel(false);
         let (env, capture, id) =
             (self.env.clone(), Arc::clone(&self.capture), call.tool_call_id.clone());
-        let task = tokio::spawn(async move {
+        let task = Task::spawn("a tool call", async move {
             let cancel = env.calls.add(&id, &env.cancel);
             let port = Port {
                 asks: env.asks.clone(),
@@ -244,9 +259,8 @@ impl Gate {
                 capture.before_command().await;
             }
             let (sink, live) = mpsc::channel(OUTPUT_QUEUE);
-            let forward = tokio::spawn(forward(env.clone(), id.clone(), live));
-            let output = prepared.run(grant, &env.tools, Arc::new(port), sink, cancel).await;
-            let opened = forward.await.unwrap_or(false);
+            let run = prepared.run(grant, &env.tools, Arc::new(port), sink, cancel);
+            let (output, opened) = tokio::join!(run, forward(&env, &id, live));
             // What goes on in the background may still change files: its window stays open.
             let goes_on = output.details.as_ref().is_some_and(|details| details.task_id.is_some());
             if class == ToolClass::Execute && !goes_on {
@@ -261,7 +275,7 @@ impl Gate {
             done.send_replace(true);
             Arc::new(message)
         });
-        Slot::Running(Started { ordering, task, ended })
+        Slot::Running(Started { ordering, call: call.tool_call_id.clone(), task, ended })
     }
 
     /// Answers a call that does not run.
@@ -273,15 +287,24 @@ impl Gate {
     }
 }
 
+/// Answers a call whose task broke down, so that the model and the trace hear of it (P-47).
+async fn broken(env: &TurnEnv, call: &ToolCallId, defect: &ErrorInfo) -> Arc<Message> {
+    let text = format!("[outcome unknown: {}]", defect.message);
+    let output = ToolCallOutput::text(call, text, StopReason::Failed);
+    let message = Message::model(env.recorder.now(), output);
+    env.recorder.record(message.clone()).await;
+    Arc::new(message)
+}
+
 /// Forwards live output as parts of one segment; returns whether any was sent.
-async fn forward(env: TurnEnv, id: ToolCallId, mut live: mpsc::Receiver<String>) -> bool {
+async fn forward(env: &TurnEnv, id: &ToolCallId, mut live: mpsc::Receiver<String>) -> bool {
     let mut opened = false;
     while let Some(text) = live.recv().await {
         if !opened {
             opened = true;
-            env.recorder.partial(part(&env, &id, PartialEvent::Start, String::new(), None)).await;
+            env.recorder.partial(part(env, id, PartialEvent::Start, String::new(), None)).await;
         }
-        env.recorder.partial(part(&env, &id, PartialEvent::Delta, text, None)).await;
+        env.recorder.partial(part(env, id, PartialEvent::Delta, text, None)).await;
     }
     opened
 }

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::gate::{Gate, GateResult};
 use super::{End, Turn};
 use crate::context::runnable;
+use crate::task::Task;
 
 /// Further attempts after the first (P-42).
 const RETRIES: u32 = 5;
@@ -43,7 +44,9 @@ impl Turn {
             let (early, gate) = if status == StopReason::Completed {
                 (None, Some(gate))
             } else {
-                (Some(self.settled(gate.await)), None)
+                let result = gate.await;
+                self.settle(&result);
+                (Some(result), None)
             };
             let retry_in = self.retry_wait(&outcome, attempt);
             let message = (status != StopReason::Completed).then(|| {
@@ -57,14 +60,24 @@ impl Turn {
                     .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
             })
             .await;
-            let (calls, stop) = match (gate, early) {
-                (Some(gate), _) => self.settled(gate.await),
+            let result = match (gate, early) {
+                (Some(gate), _) => {
+                    let result = gate.await;
+                    self.settle(&result);
+                    result
+                }
                 (None, early) => early.unwrap_or_default(),
             };
-            let stop = stop || self.env.cancel.is_cancelled();
+            if let Some(defect) = result.defect {
+                // Nobody reads what its calls do any more.
+                self.env.tools.commands.kill_all().await;
+                return Err(End::Error(defect));
+            }
+            let stop = result.stop || self.env.cancel.is_cancelled();
             if status == StopReason::Completed {
                 self.notice_provider(&outcome).await;
-                return Ok(Answer { calls, stop, cut_by_length: outcome.cut_by_length });
+                let (calls, cut_by_length) = (result.calls, outcome.cut_by_length);
+                return Ok(Answer { calls, stop, cut_by_length });
             }
             if status == StopReason::Aborted || stop {
                 return Err(End::Interrupted(None));
@@ -93,13 +106,11 @@ impl Turn {
         }
     }
 
-    /// Takes the outputs of a response into the context; returns how many calls there were and whether
-    /// the user stopped the turn at one of them.
-    fn settled(&mut self, result: GateResult) -> (usize, bool) {
+    /// Takes the outputs of a response into the context.
+    fn settle(&mut self, result: &GateResult) {
         for output in &result.outputs {
             self.context.observe(output);
         }
-        (result.calls, result.stop)
     }
 
     /// Runs one attempt. The returned future ends when all its calls have ended.
@@ -118,7 +129,9 @@ impl Turn {
         };
         let (sink, mut stream) = mpsc::channel(STREAM_QUEUE);
         let (provider, cancel) = (Arc::clone(&self.env.provider), self.env.cancel.clone());
-        let model = tokio::spawn(async move { provider.stream(request, sink, cancel).await });
+        let model = Task::spawn("the model's stream", async move {
+            provider.stream(request, sink, cancel).await
+        });
         let (calls, gate) = Gate::start(&self.env, Arc::clone(&self.capture));
         let mut batch = Vec::with_capacity(64);
         while stream.recv_many(&mut batch, 64).await > 0 {
@@ -129,7 +142,7 @@ impl Turn {
         drop(calls);
         let outcome = model.await.unwrap_or_else(|error| Outcome {
             permanent: true,
-            ..Outcome::new(StopReason::Failed, Some(format!("a defect of Cairn: {error}")))
+            ..Outcome::new(StopReason::Failed, Some(error.message))
         });
         (outcome, gate)
     }

@@ -123,6 +123,7 @@ impl Terminal {
             self.process.kill();
             self.lock().closed = true;
             self.changed.notify_all();
+            self.join();
         }
         started
     }

@@ -305,7 +305,7 @@ pub(super) fn ending(status: &ExitStatus) -> String {
     match (status.code, status.signal) {
         (Some(code), _) => format!("exit code: {code}"),
         (None, Some(signal)) => format!("ended by signal {}", signal_name(signal)),
-        (None, None) => "ended".to_owned(),
+        (None, None) => "ended; how is not known".to_owned(),
     }
 }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Actor, Running};
 use crate::error::{Result, invalid};
+use crate::task::Task;
 use crate::turn::{self, TurnEnv};
 
 /// Characters of an automatic title (P-67).
@@ -134,6 +135,7 @@ impl Actor {
         let mut context = self.loading.take()?;
         context.observe(&user);
         let cancel = CancellationToken::new();
+        let ending = CancellationToken::new();
         let retry = Arc::new(Notify::new());
         let env = TurnEnv {
             engine: Arc::clone(&self.engine),
@@ -156,10 +158,11 @@ impl Actor {
             session_usage: self.record.usage,
             retry: Arc::clone(&retry),
             cancel: cancel.clone(),
+            ending: ending.clone(),
         };
         let started_at = self.recorder.now();
-        let done = tokio::spawn(turn::run(env, context));
-        self.running = Some(Running { turn_id, started_at, cancel, retry, done });
+        let done = Task::spawn("the turn", turn::run(env, context));
+        self.running = Some(Running { turn_id, started_at, cancel, ending, retry, done });
         Ok(())
     }
 }
