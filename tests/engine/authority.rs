@@ -44,7 +44,8 @@ async fn consent(engine: &Engine, draft: &ProviderDraft) -> Option<ConnectionCon
 #[tokio::test(flavor = "multi_thread")]
 async fn d6_settings_that_widen_need_more_than_the_window() {
     let start = Settings { native_approvals: true, ..Settings::default() };
-    let cases: [(&str, fn(&mut Settings), bool); 8] = [
+    type Case = (&'static str, fn(&mut Settings), bool);
+    let cases: [Case; 8] = [
         ("commands run", |it| it.shell_policy = ShellPolicy::All, true),
         ("commands that stay run", |it| it.shell_policy = ShellPolicy::Workspace, true),
         ("confined commands run", |it| it.shell_policy = ShellPolicy::Sandbox, true),

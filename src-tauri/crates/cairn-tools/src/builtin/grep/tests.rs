@@ -16,7 +16,7 @@ async fn z_35_lines_files_and_counts() {
     bench.put(".gitignore", "target\n");
     let output = bench.call("grep", json!({ "pattern": "fn \\w+" })).await;
     assert_eq!(output.output, "src/a.rs:1:fn one() {}\nsrc/a.rs:2:fn two() {}\n");
-    assert_eq!(output.details.unwrap().summary.as_deref(), Some("2 matches in 1 files"));
+    assert_eq!(output.details.unwrap().summary.as_deref(), Some("2 matches in 1 file"));
     let text = |arguments| bench.text("grep", arguments);
     assert_eq!(
         text(json!({ "pattern": "fn", "mode": "files", "case_insensitive": true })).await,
