@@ -60,8 +60,7 @@ export function toolView(call: Pick<CallItem, "tool" | "arguments" | "request" |
   }
   const field = known?.fields.map((name) => args[name]).find((value) => typeof value === "string");
   if (known && typeof field === "string") return { icon: known.icon, verb: known.verb, what: oneLine(field) };
-  const count = call.tool === "todo_write" && Array.isArray(args.items) ? String(args.items.length) : "";
-  if (known) return { icon: known.icon, verb: known.verb, what: known.fields.length === 0 ? count : call.tool.replace("git_", "") };
+  if (known) return { icon: known.icon, verb: known.verb, what: known.fields.length === 0 ? "" : call.tool.replace("git_", "") };
   const first = Object.values(args).find((value) => typeof value === "string");
   return { icon: "plug", verb: verbs.other, what: `${call.tool}${typeof first === "string" ? ` ${oneLine(first)}` : ""}` };
 }
