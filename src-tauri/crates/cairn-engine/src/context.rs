@@ -30,8 +30,20 @@ pub(crate) struct Context {
     outputs: HashMap<ToolCallId, Arc<Message>>,
     /// Calls of the last committed response, in order, that need an output in the next input.
     awaiting: Vec<ToolCallId>,
-    /// Whether a request with the present input has begun.
-    sent: bool,
+    /// How far the request with the present input has come.
+    attempt: Attempt,
+}
+
+/// How far a request has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Attempt {
+    /// None was sent, or it was answered, or it failed and the next one has not begun.
+    #[default]
+    None,
+    /// It is being answered. Only now does the model speak.
+    Open,
+    /// The user stopped it.
+    Stopped,
 }
 
 impl Context {
@@ -44,12 +56,17 @@ impl Context {
             Body::ModelMsg(model) => self.observe_model(model, message),
             Body::EventMsg(EventMsg::RequestBegin {}) => {
                 self.settle();
-                self.sent = true;
+                self.attempt = Attempt::Open;
                 self.response.clear();
             }
-            Body::EventMsg(EventMsg::RequestEnd { status, .. }) => {
-                if *status == StopReason::Completed { self.commit() } else { self.set_aside() }
-            }
+            Body::EventMsg(EventMsg::RequestEnd { status, .. }) => match status {
+                StopReason::Completed => self.commit(),
+                StopReason::Aborted => {
+                    self.set_aside();
+                    self.attempt = Attempt::Stopped;
+                }
+                _ => self.set_aside(),
+            },
             Body::EventMsg(EventMsg::TurnEnd { .. }) => self.end_turn(message.timestamp),
             _ => {}
         }
@@ -67,10 +84,16 @@ impl Context {
             ModelMsg::Text(_)
             | ModelMsg::Thinking(_)
             | ModelMsg::InlineThinking(_)
-            | ModelMsg::ToolCall(_) => self.response.push(Arc::clone(message)),
+            | ModelMsg::ToolCall(_)
+                if self.attempt == Attempt::Open =>
+            {
+                self.response.push(Arc::clone(message));
+            }
             ModelMsg::ToolCallOutput(output) => {
                 self.outputs.insert(output.tool_call_id.clone(), Arc::clone(message));
             }
+            // What the engine says in the model's place, such as at the end of a turn that was too long,
+            // stands outside of a request and is for the user only.
             _ => {}
         }
     }
@@ -115,11 +138,12 @@ impl Context {
                     self.awaiting.push(call.tool_call_id.clone());
                     self.committed.push(message);
                 }
+                Body::ModelMsg(model) if is_empty(model) => {}
                 _ => self.committed.push(message),
             }
         }
         self.failed.clear();
-        self.sent = false;
+        self.attempt = Attempt::None;
     }
 
     fn set_aside(&mut self) {
@@ -131,34 +155,51 @@ impl Context {
             self.failed.push(message);
             self.failed.extend(output);
         }
+        self.attempt = Attempt::None;
     }
 
-    /// Carries over what the model must still hear of an interrupted turn (P-39 … P-42).
+    /// Carries over what the model must still hear of a turn that did not come to its end (P-39 … P-42).
     fn end_turn(&mut self, timestamp: Timestamp) {
+        let stopped = self.attempt != Attempt::None;
         self.set_aside();
         self.settle();
-        if self.sent {
+        if stopped {
             self.flatten(timestamp);
+        } else if !self.failed.is_empty() {
+            // P-42: what the next attempt would have been told is held.
+            let text = transcript(Tag::TurnRetried, &self.failed);
+            self.input.push(note(timestamp, text));
+            self.failed.clear();
         }
-        self.sent = false;
         self.outputs.clear();
     }
 
+    /// Makes one block of a stopped request: its input and what had come of its answer (P-40).
     fn flatten(&mut self, timestamp: Timestamp) {
-        let mut kept = Vec::new();
-        let mut items = Vec::new();
+        let (mut outputs, mut images, mut items) = (Vec::new(), Vec::new(), Vec::new());
         for message in self.input.drain(..) {
             match &message.body {
                 Body::ModelMsg(ModelMsg::Text(_)) => items.push(message),
-                // Outputs of committed calls and images stay as they are.
-                _ => kept.push(message),
+                // They answer calls that were committed, so that they keep their place behind them.
+                Body::ModelMsg(ModelMsg::ToolCallOutput(_)) => outputs.push(message),
+                _ => images.push(message),
             }
         }
         items.append(&mut self.failed);
         if !items.is_empty() {
-            kept.push(note(timestamp, transcript(Tag::TurnAborted, &items)));
+            outputs.push(note(timestamp, transcript(Tag::TurnAborted, &items)));
         }
-        self.input = kept;
+        outputs.append(&mut images);
+        self.input = outputs;
+    }
+}
+
+/// Whether a message of the model says nothing: some endpoints refuse such a message (P-254).
+fn is_empty(message: &ModelMsg) -> bool {
+    match message {
+        ModelMsg::Text(it) => it.text.is_empty() && it.fidelity.is_none(),
+        ModelMsg::Thinking(it) => it.thinking.is_empty() && it.fidelity.is_none(),
+        _ => false,
     }
 }
 

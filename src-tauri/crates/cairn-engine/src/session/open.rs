@@ -44,7 +44,8 @@ impl Loading {
         let (store, session) = (engine.store(), session.clone());
         Self::Reading(Task::spawn_blocking("reading the history", move || {
             let trace = store.read_trace(&session).map_err(|error| storage(&error))?;
-            let messages = trace.context_messages().map_err(|error| storage(&error))?;
+            // All of it: a switch of the model heads a new file, and the conversation goes on (D-1).
+            let messages = trace.messages().map_err(|error| storage(&error))?;
             let mut loaded = Loaded::default();
             for stored in messages {
                 loaded.observe(Arc::new(stored.message));
