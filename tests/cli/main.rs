@@ -3,110 +3,20 @@
 //! The program runs as its own process on a data root of its own, with a script in place of a model. What
 //! the engine does inside is shown by `tests/engine`.
 
+mod kill;
+mod place;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::process::Stdio;
 
 use serde_json::Value;
+
+use place::{Place, check, json, lines, text};
 
 const SAYS: &str = r#"{"say": "All is well.", "end": true}"#;
 const WRITES: &str = r#"{"tool": {"name": "write_file", "arguments": {"file_path": "new.txt", "content": "one\n"}}, "end": true}
 {"say": "Written.", "end": true}"#;
-
-/// A data root, a folder to work in, and a script.
-struct Place {
-    _folder: tempfile::TempDir,
-    home: PathBuf,
-    workspace: PathBuf,
-    script: PathBuf,
-}
-
-impl Place {
-    fn new(script: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let root = fs::canonicalize(folder.path()).expect("it has a path");
-        let at = |name: &str| root.join(name);
-        let (home, workspace, path) = (at("home"), at("work"), at("script.jsonl"));
-        for folder in [&home, &workspace] {
-            fs::create_dir(folder).expect("a folder is made");
-        }
-        fs::write(workspace.join("old.txt"), "kept\n").expect("a file is written");
-        fs::write(&path, script).expect("the script is written");
-        Self { _folder: folder, home, workspace, script: path }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program());
-        command.args(arguments).current_dir(&self.workspace).stdin(Stdio::null());
-        command.env("HOME", &self.home).env("CAIRN_HOME", self.home.join("data"));
-        command.env_remove("DBUS_SESSION_BUS_ADDRESS");
-        command
-    }
-
-    fn cairn(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().expect("cairn starts")
-    }
-
-    /// Runs the script with these options.
-    fn run(&self, options: &[&str]) -> Output {
-        let script = self.script.display().to_string();
-        let arguments = [&["run", "--script", &script], options, &["do it"]].concat();
-        self.cairn(&arguments)
-    }
-
-    /// Returns the id of the only session.
-    fn session(&self) -> String {
-        let listed = json(&self.cairn(&["sessions", "list", "--json"]));
-        let sessions = listed.as_array().expect("a list");
-        assert_eq!(sessions.len(), 1, "{listed}");
-        sessions[0]["id"].as_str().expect("an id").to_owned()
-    }
-}
-
-/// Returns `cairn`, built when it is not up to date: it is a program of another package.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        // This file is target/<profile>/deps/cli-…; the program lies two folders above.
-        let own = std::env::current_exe().expect("the test's own path");
-        let profile = own.ancestors().nth(2).expect("a target folder");
-        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        build.args(["build", "--quiet", "--bin", "cairn"]);
-        build.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        if let Some(target) = profile.parent() {
-            build.env("CARGO_TARGET_DIR", target);
-        }
-        assert!(build.status().expect("cargo runs").success(), "cairn does not build");
-        profile.join(format!("cairn{}", std::env::consts::EXE_SUFFIX))
-    })
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-#[track_caller]
-fn check(output: &Output, code: i32) {
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "standard output:\n{out}\nstandard error:\n{err}");
-}
-
-#[track_caller]
-fn json(output: &Output) -> Value {
-    check(output, 0);
-    serde_json::from_slice(&output.stdout).expect("one JSON value")
-}
-
-#[track_caller]
-fn lines(output: &Output) -> Vec<Value> {
-    let parse = |line: &str| serde_json::from_str(line).expect("a line is JSON");
-    text(&output.stdout).lines().map(parse).collect()
-}
 
 #[test]
 fn a_completed_turn_exits_0_and_prints_the_answer() {
@@ -204,8 +114,7 @@ fn an_interrupted_turn_exits_130_and_ends_with_turn_end() {
 
 #[cfg(unix)]
 fn interrupt(process: i32) {
-    let sent = Command::new("kill").args(["-INT", &process.to_string()]).status();
-    assert!(sent.expect("kill runs").success());
+    place::signal(process, nix::sys::signal::Signal::SIGINT);
 }
 
 /// Z-12: exactly one `turn_end`, and it is the last.

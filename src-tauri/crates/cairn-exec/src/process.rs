@@ -176,13 +176,14 @@ impl Process {
             Ask::HangUp => libc::SIGHUP,
         };
         let below = tree::below(self.pid);
-        // In a namespace the first generation is its first process: no program, and it ends all.
-        let programs = below.iter().filter(|p| self.tree != Tree::Namespace || p.generation > 1);
+        // bubblewrap and the first process of the namespace are no programs, and they end all.
+        let programs = below.iter().filter(|p| self.tree != Tree::Namespace || p.generation > 2);
         programs.filter(|program| program.signal(signal)).count() > 0
     }
 
     fn interrupt_group(&self) {
-        for leader in tree::below(self.pid).iter().filter(|p| p.generation == 1) {
+        let program = if self.tree == Tree::Namespace { 3 } else { 1 };
+        for leader in tree::below(self.pid).iter().filter(|p| p.generation == program) {
             leader.signal_group(libc::SIGINT);
         }
     }
@@ -190,16 +191,7 @@ impl Process {
     fn kill_tree(&self) {
         match self.tree {
             // The guard kills all below it; it must not die before.
-            Tree::Guarded => tree::signal(self.pid, libc::SIGTERM),
-            // The first process of the namespace takes all with it, and bubblewrap reaps it and ends.
-            // Where there is none (any more), bubblewrap itself goes; it is its own last child then.
-            Tree::Namespace => {
-                let below = tree::below(self.pid);
-                let first = below.iter().find(|process| process.generation == 1);
-                if !first.is_some_and(|process| process.signal(libc::SIGKILL)) {
-                    tree::signal(self.pid, libc::SIGKILL);
-                }
-            }
+            Tree::Guarded | Tree::Namespace => tree::signal(self.pid, libc::SIGTERM),
             Tree::Group => tree::signal(self.pid, libc::SIGKILL),
         }
     }

@@ -101,8 +101,8 @@ pub struct Launch {
 /// What the spawned process is, so that its tree can be ended the right way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tree {
-    /// bubblewrap, with the first process of a PID namespace as its only child. Killing the spawned
-    /// process ends everything below it. Signals to the program go to grandchildren.
+    /// A guard, below it bubblewrap, below it the first process of a PID namespace, below it the program.
+    /// End it as a guarded one.
     Namespace,
     /// A guard that adopts every orphan below it, with the program as its child. SIGTERM makes it
     /// kill everything below and then itself; SIGKILL would set the tree free, so don't.

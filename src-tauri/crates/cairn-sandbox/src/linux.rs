@@ -19,7 +19,7 @@ use std::process::Command;
 
 use cairn_protocol::{NetworkAccess, SandboxBackend, SandboxState, WorkspaceAccess};
 
-use crate::unconfined::close_others_at_exec;
+use crate::unconfined::{Terminal, guard};
 use crate::{Error, Launch, LaunchRequest, Tree, protected_paths};
 
 /// Never looked up in `PATH`: a workspace could put its own there.
@@ -163,31 +163,19 @@ fn sealed(name: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
     }
 }
 
-/// Own session, dies with the spawning thread, limits, and no descriptors but `passed`.
+/// Puts a guard before bubblewrap and gives bubblewrap limits and no descriptors but `passed`.
+///
+/// `--die-with-parent` alone is not enough: bubblewrap asks for its parent-death signals only once its
+/// processes run, so an app that is killed while a sandbox starts would leave the sandbox behind.
 #[expect(unsafe_code, reason = "pre_exec: only system calls are made between fork and exec")]
 fn enter(command: &mut Command, passed: Vec<RawFd>) {
-    let app = std::process::id().cast_signed();
-    // SAFETY: the closure makes system calls only, on the child itself; `passed` was allocated
-    // before the fork and is only read.
+    guard(command, Terminal::None);
+    // SAFETY: runs after the guard's closure, in the process that becomes bubblewrap. It makes system
+    // calls only, on that process; `passed` was allocated before the fork and is only read.
     unsafe {
         command.pre_exec(move || {
-            if libc::setsid() == -1 {
-                return Err(io::Error::last_os_error());
-            }
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            if libc::getppid() != app {
-                libc::_exit(1);
-            }
-            for signal in 1..32 {
-                libc::signal(signal, libc::SIG_DFL);
-            }
-            let mut none: libc::sigset_t = std::mem::zeroed();
-            libc::sigemptyset(&mut none);
-            libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
-            lower(libc::RLIMIT_CORE, 0);
             lower(libc::RLIMIT_FSIZE, 10 << 30);
             lower(libc::RLIMIT_NOFILE, 4096);
-            close_others_at_exec();
             for descriptor in &passed {
                 if libc::fcntl(*descriptor, libc::F_SETFD, 0) == -1 {
                     return Err(io::Error::last_os_error());

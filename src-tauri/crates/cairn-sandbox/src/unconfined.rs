@@ -1,4 +1,5 @@
-//! Launches a command that nothing confines, but whose whole tree still ends with its parent.
+//! Launches a command that nothing confines, but whose whole tree still ends with its parent. The guard
+//! that sees to it stands before bubblewrap, too; see `linux.rs`.
 //!
 //! On Linux a *guard* process stands between the app and the program. It adopts every orphan below
 //! it (child subreaper), so that a descendant can't escape by detaching; when the program ends, when
@@ -83,7 +84,7 @@ fn own_session(terminal: Terminal) -> io::Result<()> {
 /// Marks every descriptor above 2 to be closed at exec. Marking instead of closing keeps the pipe
 /// alive by which `std` learns that exec failed. For use between fork and exec.
 #[expect(unsafe_code, reason = "system calls without a safe wrapper")]
-pub(crate) fn close_others_at_exec() {
+fn close_others_at_exec() {
     // SAFETY: plain system calls on the calling process's own descriptors.
     unsafe {
         #[cfg(target_os = "linux")]

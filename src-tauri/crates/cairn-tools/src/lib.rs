@@ -30,5 +30,6 @@ pub use ledger::{Identity, ReadLedger, Standing};
 pub use locks::{PathLock, PathLocks};
 pub use output::{Output, OutputSink};
 pub use path::{Target, TargetKind, resolve};
+pub use place::remove_leftovers;
 pub use registry::{PreparedCall, Registry, refusal};
 pub use tool::{Action, Cut, Done, Ordering, Plan, Run, Spec, Tool};

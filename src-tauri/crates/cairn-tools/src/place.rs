@@ -1,7 +1,8 @@
 //! Opens and replaces files so that no link is followed on the way and no half file is ever seen.
 //!
 //! Every folder on the way is opened by the one before it without following links, so that a link that was put there after a
-//! path was checked leads nowhere. A file is written beside its place, synced, and renamed over it.
+//! path was checked leads nowhere. A file is written beside its place, synced, and renamed over it. Where the system can, it has no
+//! name until then, so that a crash leaves nothing behind; `place/leftovers.rs` removes what one left elsewhere.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,10 +11,17 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 #[cfg(unix)]
+mod unix;
+
+#[cfg(unix)]
 use self::unix as system;
 
 #[cfg(not(unix))]
 use self::other as system;
+
+mod leftovers;
+
+pub use self::leftovers::remove_leftovers;
 
 #[cfg(test)]
 mod tests;
@@ -84,149 +92,6 @@ fn hex(bytes: &[u8]) -> String {
 fn fill(mut file: &File, content: &[u8]) -> io::Result<()> {
     file.write_all(content)?;
     file.sync_data()
-}
-
-#[cfg(unix)]
-mod unix {
-    use std::ffi::OsStr;
-    use std::fs::File;
-    use std::io;
-    use std::os::fd::{AsFd, OwnedFd};
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    use std::path::{Component, Path};
-
-    use nix::errno::Errno;
-    use nix::fcntl::{AtFlags, OFlag, openat, renameat};
-    use nix::sys::stat::{Mode, fstatat, mkdirat};
-    use nix::unistd::{UnlinkatFlags, unlinkat};
-
-    use super::{Expected, PlaceError, fill, sha256_of};
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    const PASS_THROUGH: OFlag = OFlag::O_PATH;
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    const PASS_THROUGH: OFlag = OFlag::O_RDONLY;
-
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    enum Missing {
-        Fail,
-        Create,
-    }
-
-    pub(super) fn open(real: &Path) -> io::Result<File> {
-        let (folder, name) = parent(real, Missing::Fail)?;
-        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        Ok(File::from(openat(&folder, name, flags, Mode::empty())?))
-    }
-
-    /// Opens the folder that a path lies in, one component after the other.
-    fn parent(real: &Path, missing: Missing) -> io::Result<(OwnedFd, &OsStr)> {
-        let name = real.file_name().ok_or(io::ErrorKind::IsADirectory)?;
-        let above = real.parent().ok_or(io::ErrorKind::IsADirectory)?;
-        let flags = PASS_THROUGH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        let mut folder = nix::fcntl::open("/", flags, Mode::empty())?;
-        for component in above.components() {
-            let Component::Normal(part) = component else { continue };
-            folder = match openat(&folder, part, flags, Mode::empty()) {
-                Ok(next) => next,
-                Err(Errno::ENOENT) if missing == Missing::Create => {
-                    match mkdirat(&folder, part, Mode::from_bits_truncate(0o777)) {
-                        Ok(()) | Err(Errno::EEXIST) => {}
-                        Err(error) => return Err(error.into()),
-                    }
-                    openat(&folder, part, flags, Mode::empty())?
-                }
-                Err(error) => return Err(error.into()),
-            };
-        }
-        Ok((folder, name))
-    }
-
-    pub(super) fn replace(
-        real: &Path,
-        content: &[u8],
-        expected: &Expected,
-    ) -> Result<(), PlaceError> {
-        let missing = if *expected == Expected::Nothing { Missing::Create } else { Missing::Fail };
-        let (folder, name) = parent(real, missing)?;
-        let temporary = format!(".cairn-{}.tmp", uuid::Uuid::new_v4().simple());
-        let flags =
-            OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        let file = openat(&folder, temporary.as_str(), flags, Mode::from_bits_truncate(0o666))
-            .map_err(io::Error::from)?;
-        let file = File::from(file);
-        let written = fill(&file, content)
-            .map_err(PlaceError::from)
-            .and_then(|()| check(&folder, name, &file, expected))
-            .and_then(|()| exchange(&folder, &temporary, name, expected));
-        if written.is_err() {
-            // The error that is reported is the first one; the temporary file is named so that it can be told.
-            let _ = unlinkat(&folder, temporary.as_str(), UnlinkatFlags::NoRemoveDir);
-        }
-        written
-    }
-
-    /// Checks what is there, last thing before the rename, and gives the new file its mode and owner.
-    fn check(
-        folder: &OwnedFd,
-        name: &OsStr,
-        file: &File,
-        expected: &Expected,
-    ) -> Result<(), PlaceError> {
-        let Expected::Content(sha256) = expected else {
-            return match fstatat(folder, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
-                Err(Errno::ENOENT) => Ok(()),
-                Ok(_) => Err(PlaceError::Changed),
-                Err(error) => Err(PlaceError::Io(error.into())),
-            };
-        };
-        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        let current = match openat(folder, name, flags, Mode::empty()) {
-            Ok(current) => File::from(current),
-            Err(Errno::ENOENT | Errno::ELOOP) => return Err(PlaceError::Changed),
-            Err(error) => return Err(PlaceError::Io(error.into())),
-        };
-        let metadata = current.metadata()?;
-        if !metadata.is_file() || sha256_of(&current)? != *sha256 {
-            return Err(PlaceError::Changed);
-        }
-        let own = file.metadata()?;
-        if (own.uid(), own.gid()) != (metadata.uid(), metadata.gid()) {
-            // Only a privileged process may give files away; without that the file becomes the user's.
-            let _ =
-                std::os::unix::fs::fchown(file.as_fd(), Some(metadata.uid()), Some(metadata.gid()));
-        }
-        file.set_permissions(std::fs::Permissions::from_mode(metadata.mode() & 0o7777))?;
-        Ok(())
-    }
-
-    fn exchange(
-        folder: &OwnedFd,
-        temporary: &str,
-        name: &OsStr,
-        expected: &Expected,
-    ) -> Result<(), PlaceError> {
-        if *expected == Expected::Nothing {
-            match rename_if_free(folder, temporary, name) {
-                Ok(()) => return Ok(()),
-                Err(Errno::EEXIST) => return Err(PlaceError::Changed),
-                Err(Errno::EINVAL | Errno::ENOSYS | Errno::ENOTSUP) => {}
-                Err(error) => return Err(PlaceError::Io(error.into())),
-            }
-        }
-        renameat(folder, temporary, folder, name).map_err(|error| PlaceError::Io(error.into()))
-    }
-
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    fn rename_if_free(folder: &OwnedFd, temporary: &str, name: &OsStr) -> nix::Result<()> {
-        use nix::fcntl::{RenameFlags, renameat2};
-        renameat2(folder, temporary, folder, name, RenameFlags::RENAME_NOREPLACE)
-    }
-
-    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-    fn rename_if_free(_: &OwnedFd, _: &str, _: &OsStr) -> nix::Result<()> {
-        Err(Errno::ENOSYS)
-    }
 }
 
 #[cfg(not(unix))]

@@ -1,12 +1,13 @@
 //! Opening a session: its trace is locked and repaired, a turn that a crash left open is closed, and
 //! its context is read while the window already shows the last page.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cairn_protocol::{
-    Body, ErrorInfo, EventMsg, Message, ModelMsg, SessionId, SessionMeta, StopReason, TodoItem,
-    TokenUsage, ToolCallId, ToolCallOutput, TurnId, TurnStatus, WorkspaceSummary,
+    Body, ErrorCode, ErrorInfo, EventMsg, Message, ModelMsg, NoticeLevel, SessionId, SessionMeta,
+    StopReason, TodoItem, TokenUsage, ToolCall, ToolCallId, ToolCallOutput, TurnId, TurnStatus,
+    WorkspaceSummary,
 };
 use cairn_store::SessionRecord;
 use tokio::sync::{mpsc, watch};
@@ -140,7 +141,7 @@ pub(crate) async fn open(
     let mut record = record;
     record.turns = record.turns.max(tail.turns);
     if let Some(open) = &tail.open {
-        open.close(&recorder, snapshots.as_ref(), &record.id).await;
+        open.close(&recorder, snapshots.as_ref(), &record.id, Path::new(&workspace.path)).await;
     }
     let (ops, inbox) = mpsc::channel::<Op>(OPS);
     let (asks, questions) = mpsc::channel(OPS);
@@ -223,6 +224,26 @@ fn number_of(turn_id: &TurnId) -> u32 {
     turn_id.as_str().trim_start_matches('t').parse().unwrap_or(0)
 }
 
+/// Returns the folder in which a call writes a file.
+fn written_in(call: &ToolCall, workspace: &Path) -> Option<PathBuf> {
+    let arguments: serde_json::Value = serde_json::from_str(&call.arguments).ok()?;
+    let path = workspace.join(arguments.get("file_path")?.as_str()?);
+    path.parent().map(Path::to_path_buf)
+}
+
+/// Removes what a write that was cut short has left beside its file.
+async fn tidy(folder: PathBuf, recorder: &Recorder) {
+    let shown = folder.display().to_string();
+    let done = tokio::task::spawn_blocking(move || cairn_tools::remove_leftovers(&folder)).await;
+    if let Err(error) = done.map_err(std::io::Error::other).flatten() {
+        let text = format!(
+            "A half-written file named .cairn-….tmp may lie in {shown} and could not be removed: {error}."
+        );
+        let info = ErrorInfo::new(ErrorCode::Io, text);
+        recorder.event(EventMsg::Notice { level: NoticeLevel::Warning, info }).await;
+    }
+}
+
 impl OpenTurn {
     /// Ends the turn in the trace. A call that had started is never run again: what it did is not
     /// known, and the model is told so (Z-66, security plan 4.3).
@@ -231,28 +252,32 @@ impl OpenTurn {
         recorder: &Recorder,
         snapshots: Option<&Arc<cairn_snapshot::Snapshots>>,
         session: &SessionId,
+        workspace: &Path,
     ) {
         let mut request_open = false;
-        let mut calls: Vec<(ToolCallId, bool)> = Vec::new();
+        let mut calls: Vec<(ToolCallId, bool, Option<PathBuf>)> = Vec::new();
         for message in &self.messages {
             match &message.body {
                 Body::EventMsg(EventMsg::RequestBegin {}) => request_open = true,
                 Body::EventMsg(EventMsg::RequestEnd { .. }) => request_open = false,
                 Body::EventMsg(EventMsg::ToolStarted { tool_call_id }) => {
-                    for (id, started) in &mut calls {
+                    for (id, started, _) in &mut calls {
                         *started |= id == tool_call_id;
                     }
                 }
                 Body::ModelMsg(ModelMsg::ToolCall(call)) => {
-                    calls.push((call.tool_call_id.clone(), false));
+                    calls.push((call.tool_call_id.clone(), false, written_in(call, workspace)));
                 }
                 Body::ModelMsg(ModelMsg::ToolCallOutput(output)) => {
-                    calls.retain(|(id, _)| *id != output.tool_call_id);
+                    calls.retain(|(id, ..)| *id != output.tool_call_id);
                 }
                 _ => {}
             }
         }
-        for (tool_call_id, started) in calls {
+        for (tool_call_id, started, folder) in calls {
+            if let Some(folder) = folder.filter(|_| started) {
+                tidy(folder, recorder).await;
+            }
             let output = if started {
                 "[outcome unknown: Cairn ended while this call was running]"
             } else {

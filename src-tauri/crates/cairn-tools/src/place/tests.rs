@@ -1,6 +1,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use super::{Expected, PlaceError, open, replace, sha256};
+use super::leftovers::temporary_name;
+use super::{Expected, PlaceError, open, remove_leftovers, replace, sha256};
 
 fn names(folder: &std::path::Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
@@ -80,4 +81,24 @@ fn a_pipe_is_not_waited_for() {
     let pipe = root.path().canonicalize().unwrap().join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
     assert_eq!(open(&pipe).unwrap_err().to_string(), "it is not a regular file");
+}
+
+/// Promise 5: what a writer that died has left goes; what is being written, and what only looks like it, stays.
+#[test]
+fn leftovers_of_dead_writers_are_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    let (left, held) = (root.join(temporary_name()), root.join(temporary_name()));
+    std::fs::write(&left, "half").unwrap();
+    let writer = std::fs::File::create(&held).unwrap();
+    super::leftovers::hold(&writer);
+    std::fs::write(root.join(".cairn-mine.tmp"), "mine").unwrap();
+    symlink(root.join("nowhere"), root.join(temporary_name())).unwrap();
+    remove_leftovers(&root).unwrap();
+    assert!(!left.exists() && held.exists() && root.join(".cairn-mine.tmp").exists());
+    assert_eq!(names(&root).len(), 3);
+    drop(writer);
+    remove_leftovers(&root).unwrap();
+    assert!(!held.exists());
+    remove_leftovers(&root.join("not there")).unwrap();
 }
