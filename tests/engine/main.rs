@@ -5,6 +5,7 @@
 
 mod approvals;
 mod authority;
+mod faults;
 mod place;
 mod sessions;
 mod turns;

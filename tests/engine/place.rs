@@ -20,6 +20,8 @@ pub(crate) struct Place {
     pub(crate) root: PathBuf,
     pub(crate) workspace: PathBuf,
     script: PathBuf,
+    /// Providers beside the script.
+    pub(crate) extra: Vec<ExtraProvider>,
 }
 
 impl Place {
@@ -32,7 +34,7 @@ impl Place {
         fs::create_dir(&workspace).expect("a folder is made");
         fs::write(workspace.join("old.txt"), "kept\n").expect("a file is written");
         fs::write(&path, script).expect("the script is written");
-        Self { _folder: folder, root, workspace, script: path }
+        Self { _folder: folder, root, workspace, script: path, extra: Vec::new() }
     }
 
     pub(crate) async fn engine(&self) -> Engine {
@@ -57,7 +59,10 @@ impl Place {
             home: Some(self.workspace.with_file_name("home")),
             env: vec![("PATH".into(), path)],
             now,
-            extra: vec![ExtraProvider { entry, key: None, script: Some(self.script.clone()) }],
+            extra: [ExtraProvider { entry, key: None, script: Some(self.script.clone()) }]
+                .into_iter()
+                .chain(self.extra.iter().cloned())
+                .collect(),
             rules: Vec::new(),
             snapshots: None,
         };

@@ -125,6 +125,11 @@ export type ApprovalRequest = {
 export type AskClass = "confined" | "widening";
 
 /**
+ * What ran in the background.
+ */
+export type BackgroundKind = "command" | "subagent";
+
+/**
  * What one call is about to do. Made by the tool from its arguments, read by the policy and the card.
  */
 export type CallEffects = {
@@ -634,6 +639,49 @@ export type LineRun = {
   changed: boolean, };
 
 /**
+ * A block with meaning for the window; stored beside the text that begins with it (P-31).
+ */
+export type Marker = { "tag": "use_skills",
+  /** At least one name. */
+  skills: Array<string>, } | { "tag": "handoff_from",
+  /** The agent. */
+  agent: Named,
+  /** Its session. */
+  session: Named,
+  /** The workspace's path. */
+  workspace: string, } | { "tag": "scheduled_task",
+  /** The schedule's name. */
+  schedule: string,
+  /** When it fired. */
+  fired_at: string, } | { "tag": "model_switch_from",
+  /** The earlier session. */
+  session: string,
+  /** Its trace, where there is one. */
+  trace?: string,
+  /** The workspace's path. */
+  workspace: string,
+  /** The earlier model's id. */
+  previous_model: string,
+  /** Its provider. */
+  previous_provider: string, } | { "tag": "background_task_done",
+  /** Which of the two. */
+  kind: BackgroundKind,
+  /** Its id. */
+  id: string,
+  /** Whether it completed; else it failed. */
+  completed: boolean,
+  /** More about the end. */
+  detail?: string, } | { "tag": "goal",
+  /** From 1. */
+  round: number,
+  /** What the model reads after the first line. */
+  text: string, } | { "tag": "user_steering",
+  /** The words. */
+  text: string, } | { "tag": "context_summary",
+  /** The summary. */
+  text: string, };
+
+/**
  * How one tool server was connected (P-16).
  */
 export type McpConnectResult = {
@@ -697,6 +745,15 @@ export type ModelRef = {
   provider: string,
   /** The model's id at that provider. */
   model_id: string, };
+
+/**
+ * An id with a name for people.
+ */
+export type Named = {
+  /** The id. */
+  id: string,
+  /** The name, where it is known. */
+  label?: string, };
 
 /**
  * What a confined command may reach on the network.
@@ -1478,7 +1535,12 @@ export type Text = {
   /** Opaque data of the provider. */
   fidelity?: Fidelity,
   /** How it ended; absent on user texts. */
-  stop_reason?: StopReason, };
+  stop_reason?: StopReason,
+  /**
+  * What the blocks are that the text begins with, in order, said by whoever made the message; empty when it
+  * begins with none. Only this is shown as a marker: a look-alike in the text is text (P-31).
+  */
+  markers?: Array<Marker>, };
 
 /**
  * The colours of the window.

@@ -26,8 +26,19 @@ const QUEUE: usize = 1024;
 /// Longest time between a record and its group sync (security plan 4.2, class B).
 const GROUP_SYNC: Duration = Duration::from_millis(250);
 
+/// What is to become of a message that is stored, and of one that can't be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// Synced with its group; held in memory while the disk does not take it.
+    Grouped,
+    /// Synced at once, or refused: its caller then does not do what it says.
+    DurableOrRefused,
+    /// Synced at once, or held: it has happened whether it can be written or not.
+    DurableOrHeld,
+}
+
 enum Job {
-    Record { message: Message, class: SyncClass, done: Option<oneshot::Sender<Result<u64>>> },
+    Record { message: Message, keep: Keep, done: Option<oneshot::Sender<Result<u64>>> },
     Partial(Message),
     Announce(FeedItem),
     Subscribe { after: Option<u64>, reply: oneshot::Sender<Result<Subscription>> },
@@ -64,7 +75,7 @@ impl Recorder {
 
     /// Stores a message in its turn; synced within a quarter of a second.
     pub(crate) async fn record(&self, message: Message) {
-        let job = Job::Record { message, class: SyncClass::B, done: None };
+        let job = Job::Record { message, keep: Keep::Grouped, done: None };
         // A recorder that is gone means the session was closed; there is nobody left to tell.
         let _closed = self.jobs.send(job).await;
     }
@@ -74,10 +85,21 @@ impl Recorder {
         self.record(Message::event(self.now(), event)).await;
     }
 
-    /// Stores a message and returns once it would survive a power cut.
+    /// Stores a message and returns once it would survive a power cut. After an error it is not stored, now
+    /// or later.
     pub(crate) async fn record_durable(&self, message: Message) -> Result<u64> {
+        self.durable(message, Keep::DurableOrRefused).await
+    }
+
+    /// Stores a message that says what has happened already, and returns once it would survive a power cut.
+    /// After an error it is held and stored when the disk takes it again.
+    pub(crate) async fn record_done(&self, message: Message) -> Result<u64> {
+        self.durable(message, Keep::DurableOrHeld).await
+    }
+
+    async fn durable(&self, message: Message, keep: Keep) -> Result<u64> {
         let (done, written) = oneshot::channel();
-        let job = Job::Record { message, class: SyncClass::A, done: Some(done) };
+        let job = Job::Record { message, keep, done: Some(done) };
         self.jobs.send(job).await.map_err(|_| closed())?;
         written.await.map_err(|_| closed())?
     }
@@ -173,8 +195,8 @@ impl Writer {
 
     fn handle(&mut self, job: Job) {
         match job {
-            Job::Record { message, class, done } => {
-                let result = self.store(message, class);
+            Job::Record { message, keep, done } => {
+                let result = self.store(message, keep);
                 if let Some(done) = done {
                     let _caller_gone = done.send(result);
                 }
@@ -199,8 +221,24 @@ impl Writer {
         }
     }
 
-    fn store(&mut self, message: Message, class: SyncClass) -> Result<u64> {
-        match self.trace.append(&message, class) {
+    fn append(
+        &mut self,
+        message: &Message,
+        keep: Keep,
+    ) -> std::result::Result<u64, cairn_store::Error> {
+        match keep {
+            Keep::Grouped => self.trace.append(message, SyncClass::B),
+            Keep::DurableOrRefused => self.trace.append(message, SyncClass::A),
+            Keep::DurableOrHeld => self
+                .trace
+                .append(message, SyncClass::A)
+                // An error of this class leaves nothing behind; one of the other holds it.
+                .or_else(|_refused| self.trace.append(message, SyncClass::B)),
+        }
+    }
+
+    fn store(&mut self, message: Message, keep: Keep) -> Result<u64> {
+        match self.append(&message, keep) {
             Ok(seq) => {
                 self.failing = false;
                 self.open.push(&message);

@@ -172,7 +172,7 @@ impl Turn {
         let end = Message::event(recorder.now(), end);
         self.context.observe(&Arc::new(end.clone()));
         self.env.ending.cancel();
-        let stored = recorder.record_durable(end).await;
+        let stored = recorder.record_done(end).await;
         TurnResult { context: self.context, usage: self.usage, error: error.or(stored.err()) }
     }
 
@@ -196,6 +196,6 @@ pub(crate) async fn close_broken(recorder: &Recorder, turn_id: &TurnId, error: E
         duration_ms: 0,
         error: Some(error),
     };
-    // When this can't be stored either, the next opening of the session closes the turn.
-    drop(recorder.event_durable(end).await);
+    // When this can't be stored now, it is held; the window has been told.
+    drop(recorder.record_done(Message::event(recorder.now(), end)).await);
 }

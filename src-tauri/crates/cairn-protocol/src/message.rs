@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use ts_rs::TS;
 
+use crate::marker::Marker;
 use crate::{EventMsg, SessionId, Timestamp, ToolCallId};
 
 /// One message: what streams to the window, what the trace stores, what the model sees (P-5).
@@ -238,6 +239,11 @@ pub struct Text {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub stop_reason: Option<StopReason>,
+    /// What the blocks are that the text begins with, in order, said by whoever made the message; empty when it
+    /// begins with none. Only this is shown as a marker: a look-alike in the text is text (P-31).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[ts(optional, as = "Option<Vec<Marker>>")]
+    pub markers: Vec<Marker>,
 }
 
 /// Reasoning of the model; may be empty when it only carries opaque data (P-8).

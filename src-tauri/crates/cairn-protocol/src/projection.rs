@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 pub use event::{FinishStatus, ProjectedEvent};
 
-use crate::marker::{Marker, read_leading, split_attachments};
+use crate::marker::{Marker, split_attachments};
 use crate::{
     ApprovalOutcome, Body, CompactionMode, ErrorInfo, EventMsg, Message, ModelMsg, PartialEvent,
     Role, SessionId, StopReason, Text, Timestamp, TokenUsage, ToolCall, ToolCallId, ToolCallOutput,
@@ -152,9 +152,10 @@ impl Projection {
     }
 
     fn steering(&self, text: &Text, events: &mut Vec<ProjectedEvent>) {
-        for marker in read_leading(text).0 {
+        for marker in &text.markers {
             if let Marker::UserSteering { text } = marker {
-                events.push(ProjectedEvent::QueueSteering { text, task_id: self.task() });
+                let (text, task_id) = (text.clone(), self.task());
+                events.push(ProjectedEvent::QueueSteering { text, task_id });
             }
         }
     }

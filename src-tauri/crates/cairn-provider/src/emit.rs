@@ -107,6 +107,7 @@ impl Emitter {
             role: Role::Assistant,
             text,
             sender: None,
+            markers: Vec::new(),
             fidelity: None,
             stop_reason: Some(reason),
         }));

@@ -79,6 +79,8 @@ impl Actor {
                 result = finished => self.turn_finished(result).await,
                 op = ops.recv() => match op {
                     Some(Op::Close { reply }) => {
+                        // From here on whoever opens the session waits for this task's end.
+                        ops.close();
                         let closed = self.close().await;
                         let _caller_gone = reply.send(closed.clone());
                         return closed;

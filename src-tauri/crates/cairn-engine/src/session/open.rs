@@ -311,7 +311,7 @@ impl OpenTurn {
             error: None,
         };
         // A disk that is full now is said again at the first turn, which needs the same write.
-        drop(recorder.event_durable(end).await);
+        drop(recorder.record_done(Message::event(recorder.now(), end)).await);
     }
 }
 

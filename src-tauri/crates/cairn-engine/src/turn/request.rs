@@ -49,6 +49,9 @@ impl Turn {
                 (Some(result), None)
             };
             let retry_in = self.retry_wait(&outcome, attempt);
+            // From here on: whoever has seen the wait announced can end it.
+            let retry = Arc::clone(&self.env.retry);
+            let retry_now = retry.notified();
             let message = (status != StopReason::Completed).then(|| {
                 outcome.message.clone().unwrap_or_else(|| "the request failed".to_owned())
             });
@@ -88,7 +91,7 @@ impl Turn {
             };
             tokio::select! {
                 () = self.env.cancel.cancelled() => return Err(End::Interrupted(None)),
-                () = self.env.retry.notified() => {}
+                () = retry_now => {}
                 () = tokio::time::sleep(wait) => {}
             }
             attempt += 1;

@@ -211,7 +211,9 @@ impl Segment {
             SegmentKind::Thinking => {
                 Thinking { role, thinking: text, fidelity, stop_reason }.into()
             }
-            SegmentKind::Text => Text { role, text, sender: None, fidelity, stop_reason }.into(),
+            SegmentKind::Text => {
+                Text { role, text, sender: None, fidelity, stop_reason, markers: Vec::new() }.into()
+            }
             SegmentKind::ToolCall => {
                 ToolCall { role, name, arguments: text, tool_call_id, fidelity, stop_reason }.into()
             }

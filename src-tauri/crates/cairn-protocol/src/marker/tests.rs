@@ -202,3 +202,21 @@ proptest! {
         }
     }
 }
+
+/// P-31: what is stored beside a text is what its blocks say, so that an imported trace reads the same.
+#[test]
+fn p31_the_markers_beside_a_text_are_those_that_it_begins_with() {
+    let markers = vec![
+        Marker::ScheduledTask {
+            schedule: "nightly".into(),
+            fired_at: "2026-11-30T21:25:00Z".into(),
+        },
+        Marker::UserSteering { text: "use tabs".into() },
+    ];
+    for rest in ["", "Go on."] {
+        let text = Text::marked(markers.clone(), rest);
+        assert_eq!(text.markers, markers);
+        assert_eq!(read_leading(&text), (markers.clone(), rest));
+    }
+    assert_eq!(Text::user("[goal]\nround: 1\nx\n[/goal]").markers, []);
+}

@@ -2,11 +2,15 @@
 //!
 //! Fields are lines of `key: value`; other lines are prose for the model and are passed over.
 
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
 use super::{Block, Tag, leading_block, write_block};
 use crate::{Role, Text};
 
-/// A block with meaning for the window.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A block with meaning for the window; stored beside the text that begins with it (P-31).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "tag", rename_all = "snake_case")]
 pub enum Marker {
     /// The skills that the user named; at the very start of a message.
     UseSkills {
@@ -34,6 +38,8 @@ pub enum Marker {
         /// The earlier session.
         session: String,
         /// Its trace, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
         trace: Option<String>,
         /// The workspace's path.
         workspace: String,
@@ -51,6 +57,8 @@ pub enum Marker {
         /// Whether it completed; else it failed.
         completed: bool,
         /// More about the end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[ts(optional)]
         detail: Option<String>,
     },
     /// One round of a goal.
@@ -73,16 +81,19 @@ pub enum Marker {
 }
 
 /// An id with a name for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Named {
     /// The id.
     pub id: String,
     /// The name, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
     pub label: Option<String>,
 }
 
 /// What ran in the background.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
 pub enum BackgroundKind {
     /// A command.
     Command,
@@ -198,8 +209,9 @@ impl Marker {
     }
 }
 
-/// Reads the markers that a user text begins with, and returns what is left of the text. A text of
-/// the model has none (P-31); tool output can't be passed at all.
+/// Reads the markers that a user text of an *imported* trace begins with, and returns what is left of the
+/// text. A text of the model has none (P-31); tool output can't be passed at all. A message of our own has
+/// them in [`Text::markers`].
 pub fn read_leading(text: &Text) -> (Vec<Marker>, &str) {
     let mut markers = Vec::new();
     let mut rest = text.text.as_str();

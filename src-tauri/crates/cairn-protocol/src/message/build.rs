@@ -100,7 +100,16 @@ impl Text {
             sender: None,
             fidelity: None,
             stop_reason: None,
+            markers: Vec::new(),
         }
+    }
+
+    /// Returns what the engine says in the user's place as blocks, and the same blocks beside it (P-31).
+    pub fn marked(markers: Vec<Marker>, rest: &str) -> Self {
+        let blocks = markers.iter().map(Marker::write);
+        let rest = (!rest.is_empty()).then(|| rest.to_owned());
+        let text = blocks.chain(rest).collect::<Vec<_>>().join("\n");
+        Self { markers, ..Self::harness(text) }
     }
 
     /// Returns what the engine says in the user's place.

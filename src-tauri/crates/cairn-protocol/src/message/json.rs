@@ -177,7 +177,7 @@ const SESSION_META: Known = &[
     "workspace",
     "source",
 ];
-const TEXT: Known = &["role", "text", "sender", "fidelity", "stop_reason"];
+const TEXT: Known = &["role", "text", "sender", "fidelity", "stop_reason", "markers"];
 const THINKING: Known = &["role", "thinking", "fidelity", "stop_reason"];
 const INLINE_THINKING: Known = &["role", "data", "mime_type", "fidelity", "stop_reason"];
 const TOOL_CALL: Known = &["role", "name", "arguments", "tool_call_id", "fidelity", "stop_reason"];

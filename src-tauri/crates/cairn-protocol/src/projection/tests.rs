@@ -213,10 +213,12 @@ fn a_stop_and_a_defect_are_said_once() {
 
 #[test]
 fn steering_and_child_sessions() {
-    let steering = Marker::UserSteering { text: "use tabs".into() }.write();
-    let mut child = Message::model(AT, Text::user(steering.clone()));
+    let steering = Text::marked(vec![Marker::UserSteering { text: "use tabs".into() }], "");
+    // What a user typed or pasted is text, whatever it looks like (P-31).
+    let pasted = Message::model(AT, Text::user(steering.text.clone()));
+    let mut child = Message::model(AT, steering.clone());
     child.origin = vec!["child".into()];
-    let events = project(&[child, Message::model(AT, Text::harness(steering))]);
+    let events = project(&[pasted, child, Message::model(AT, steering)]);
     let expected = ProjectedEvent::QueueSteering { text: "use tabs".into(), task_id: "".into() };
     assert_eq!(events, [expected]);
 }

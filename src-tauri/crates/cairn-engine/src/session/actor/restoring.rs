@@ -41,7 +41,10 @@ impl Actor {
     async fn restored(&mut self, result: Result<RestoreReport>) -> Result<RestoreReport> {
         self.restoring = false;
         if let Ok(report) = &result {
-            self.recorder.event_durable(EventMsg::Restore(Box::new(report.clone()))).await?;
+            let event = EventMsg::Restore(Box::new(report.clone()));
+            let event = Message::event(self.recorder.now(), event);
+            // It is done, and the snapshot store knows it; a trace that can't take it now holds it.
+            drop(self.recorder.record_done(event).await);
             // What the model has read is no longer what is there.
             self.tools.ledger.clear();
             self.tell_model(report).await;
