@@ -3,7 +3,12 @@
 //! The program runs as its own process on a data root of its own, with a script in place of a model. What
 //! the engine does inside is shown by `tests/engine`.
 
+mod broken_models;
+#[cfg(target_os = "linux")]
+mod faults;
 mod kill;
+#[cfg(target_os = "linux")]
+mod network;
 mod place;
 
 use std::fs;

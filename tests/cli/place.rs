@@ -89,6 +89,14 @@ impl Place {
         lines(&shown)
     }
 
+    /// Returns the trace files of all sessions, as far as there are any.
+    pub(crate) fn traces_of_all(&self) -> Vec<PathBuf> {
+        let sessions = fs::read_dir(self.data().join("projects/default/sessions"));
+        let folders = sessions.into_iter().flatten().flatten();
+        let names = folders.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.flat_map(|name| self.traces(&name)).collect()
+    }
+
     /// Returns the trace files of a session.
     pub(crate) fn traces(&self, session: &str) -> Vec<PathBuf> {
         let folder = self.data().join("projects/default/sessions").join(session);

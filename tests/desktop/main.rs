@@ -5,3 +5,4 @@
 
 mod job;
 mod safety;
+mod sockets;

@@ -22,6 +22,7 @@ const APT_TEST: &[&str] = &[
     "xvfb",
     "openbox",
     "webkit2gtk-driver",
+    "strace",
     "x11-utils",
     "xdotool",
     "imagemagick",

@@ -3,9 +3,13 @@
 
 use std::io::Write;
 
+use cairn_protocol::ToolCall;
 use serde::Serialize;
 
 use crate::Failure;
+
+/// The most that a line shows of the arguments of a call, in characters.
+const MAX_ARGUMENTS: usize = 500;
 
 /// Prints an error, one line, to standard error.
 pub(crate) fn error(text: &str) {
@@ -63,4 +67,13 @@ pub(crate) fn safe(text: &str) -> String {
         }
     }
     safe
+}
+
+/// Returns a call in one line: its tool and the beginning of its arguments.
+pub(crate) fn call(call: &ToolCall) -> String {
+    let arguments = &call.arguments;
+    let end = arguments.char_indices().nth(MAX_ARGUMENTS).map_or(arguments.len(), |(end, _)| end);
+    let more = if end < arguments.len() { "…" } else { "" };
+    let shown = cairn_engine::visible(&arguments[..end]);
+    format!("> {} {shown}{more}", cairn_engine::visible(&call.name))
 }

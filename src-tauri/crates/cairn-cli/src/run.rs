@@ -289,7 +289,7 @@ impl<'a> Printer<'a> {
                 Ok(())
             }
             Body::ModelMsg(ModelMsg::ToolCall(call)) if call.role == Role::Assistant => {
-                print::note(&format!("> {} {}", call.name, cairn_engine::visible(&call.arguments)));
+                print::note(&print::call(call));
                 Ok(())
             }
             Body::EventMsg(EventMsg::ApprovalDecision { decision, reason, .. })

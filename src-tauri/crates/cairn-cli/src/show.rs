@@ -48,11 +48,7 @@ pub(crate) async fn session(id: &str, json: bool) -> Result<u8, Failure> {
                 print::line(&format!("{who}: {}\n", print::safe(&text.text)))?;
             }
             Body::ModelMsg(ModelMsg::ToolCall(call)) => {
-                print::line(&format!(
-                    "> {} {}",
-                    call.name,
-                    cairn_engine::visible(&call.arguments)
-                ))?;
+                print::line(&print::call(call))?;
             }
             Body::ModelMsg(ModelMsg::ToolCallOutput(output)) => {
                 print::line(&format!("{}\n", print::safe(&output.output)))?;

@@ -189,6 +189,13 @@ fn write(ctx: &ToolContext, edit: &Edit) -> Result<(), String> {
         Some(before) => Expected::Content(before.identity.sha256.clone().unwrap_or_default()),
         None => Expected::Nothing,
     };
+    if !ctx.workspace.is_dir() {
+        // Missing folders are made for a new file, but the workspace is the user's to make.
+        let gone = ctx.workspace.display();
+        return Err(format!(
+            "The workspace folder {gone} is not there any more; nothing was written."
+        ));
+    }
     match place::replace(&edit.target.real, &edit.after, &expected) {
         Ok(()) => {}
         Err(PlaceError::Changed) => {
