@@ -182,8 +182,9 @@ impl Process {
     }
 
     fn interrupt_group(&self) {
-        let program = if self.tree == Tree::Namespace { 3 } else { 1 };
-        for leader in tree::below(self.pid).iter().filter(|p| p.generation == program) {
+        // In a namespace the group of the program is led by the first process there.
+        let leads = if self.tree == Tree::Namespace { 2 } else { 1 };
+        for leader in tree::below(self.pid).iter().filter(|p| p.generation == leads) {
             leader.signal_group(libc::SIGINT);
         }
     }
