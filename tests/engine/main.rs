@@ -4,7 +4,9 @@
 //! What a window or a command line makes of it is in `tests/desktop` and `tests/cli`.
 
 mod approvals;
+mod attacks;
 mod authority;
+mod broken_models;
 mod faults;
 mod place;
 mod sessions;

@@ -22,9 +22,16 @@ pub(crate) struct Place {
     script: PathBuf,
     /// Providers beside the script.
     pub(crate) extra: Vec<ExtraProvider>,
+    /// The base URL of the model; without one the script is played.
+    endpoint: Option<String>,
 }
 
 impl Place {
+    /// Makes the folders; the model is reached at this base URL.
+    pub(crate) fn connected(base_url: String) -> Self {
+        Self { endpoint: Some(base_url), ..Self::new("") }
+    }
+
     /// Makes the folders; `script` is what the model says.
     pub(crate) fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -34,7 +41,13 @@ impl Place {
         fs::create_dir(&workspace).expect("a folder is made");
         fs::write(workspace.join("old.txt"), "kept\n").expect("a file is written");
         fs::write(&path, script).expect("the script is written");
-        Self { _folder: folder, root, workspace, script: path, extra: Vec::new() }
+        Self { _folder: folder, root, workspace, script: path, extra: Vec::new(), endpoint: None }
+    }
+
+    /// Returns the same workspace with a data root of its own and another script.
+    pub(crate) fn with_script(&self, script: &str) -> Self {
+        let other = Self::new(script);
+        Self { workspace: self.workspace.clone(), ..other }
     }
 
     pub(crate) async fn engine(&self) -> Engine {
@@ -47,8 +60,8 @@ impl Place {
         };
         let entry = ProviderEntry {
             name: PROVIDER.to_owned(),
-            api: WireApi::Script,
-            base_url: String::new(),
+            api: if self.endpoint.is_some() { WireApi::Chat } else { WireApi::Script },
+            base_url: self.endpoint.clone().unwrap_or_default(),
             headers: std::collections::BTreeMap::new(),
             models: vec![model],
             key: KeySource::None,
@@ -59,10 +72,14 @@ impl Place {
             home: Some(self.workspace.with_file_name("home")),
             env: vec![("PATH".into(), path)],
             now,
-            extra: [ExtraProvider { entry, key: None, script: Some(self.script.clone()) }]
-                .into_iter()
-                .chain(self.extra.iter().cloned())
-                .collect(),
+            extra: [ExtraProvider {
+                entry,
+                key: None,
+                script: self.endpoint.is_none().then(|| self.script.clone()),
+            }]
+            .into_iter()
+            .chain(self.extra.iter().cloned())
+            .collect(),
             rules: Vec::new(),
             snapshots: None,
         };

@@ -55,6 +55,10 @@ impl Turn {
             let message = (status != StopReason::Completed).then(|| {
                 outcome.message.clone().unwrap_or_else(|| "the request failed".to_owned())
             });
+            // Who sees that there is a wait may cut it short at once, so it is listened for before it is shown.
+            let retry = Arc::clone(&self.env.retry);
+            let mut retry_now = std::pin::pin!(retry.notified());
+            retry_now.as_mut().enable();
             self.record(EventMsg::RequestEnd {
                 status,
                 error_message: message.clone(),
