@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use cairn_engine::{Authority, Session};
 use cairn_protocol::{
-    ApprovalAnswer, ApprovalId, ApprovalRequest, AskClass, ErrorCode, EventMsg, GrantScope, Mode,
-    TurnStatus,
+    ApprovalAnswer, ApprovalId, ApprovalRequest, AskClass, Body, ErrorCode, EventMsg, GrantScope,
+    Mode, ModelMsg, TurnStatus,
 };
 use serde_json::{Value, json};
 
@@ -175,7 +175,8 @@ async fn a_path_that_is_swapped_between_the_question_and_the_run_is_not_written(
         }),
     ];
     for (name, swap) in swaps {
-        let place = Place::new(&script(&[write("deep/file.txt", "new\n")]));
+        let read = ("read_file", json!({"file_path": "deep/file.txt"}));
+        let place = Place::new(&script(&[read, write("deep/file.txt", "new\n")]));
         fs::create_dir(place.workspace.join("deep")).expect("a folder is made");
         fs::write(place.workspace.join("deep/file.txt"), "shown\n").expect("it is written");
         let outside = place.workspace.with_file_name("outside");
@@ -191,10 +192,8 @@ async fn a_path_that_is_swapped_between_the_question_and_the_run_is_not_written(
             .expect("it is allowed");
         assert_eq!(turn.end().await, TurnStatus::Completed, "{name}");
         let outputs = turn.outputs();
-        assert!(
-            outputs[0].contains("nothing was written") || outputs[0].contains("could not"),
-            "{name}: {outputs:?}"
-        );
+        let refused = ["nothing was written", "Nothing was written", "could not be written"];
+        assert!(refused.iter().any(|text| outputs[1].contains(text)), "{name}: {outputs:?}");
         for file in ["file.txt", "victim"] {
             let now = fs::read_to_string(outside.join(file)).expect("it is there");
             assert_eq!(now, "shown\n", "{name}: {file} outside");
@@ -218,9 +217,10 @@ async fn huge_and_deep_arguments_end_as_a_text_for_the_model() {
     assert_eq!(turn.end().await, TurnStatus::Completed);
     let outputs = turn.outputs();
     assert_eq!(outputs.len(), 4);
-    for output in &outputs {
-        assert!(output.len() < 20_000, "an output is bounded: {}", output.len());
-        assert!(output.starts_with("[tool error]") || output.contains("no tool"), "{output:.300}");
+    let said = ["not valid JSON", "not valid JSON", "longer than 128 KiB", "no tool"];
+    for (output, said) in outputs.iter().zip(said) {
+        assert!(output.len() < 1_000, "an output is bounded: {}", output.len());
+        assert!(output.contains(said), "{output}");
     }
 }
 
@@ -237,8 +237,14 @@ async fn two_megabytes_of_arguments_are_written_exactly() {
     engine.close().await;
     let reopened = place.engine().await;
     let stored = reopened.history(session.id()).await.expect("the trace reads");
-    let text = format!("{stored:?}");
-    assert!(text.contains(&"0123456789abcde\\n".repeat(10)) || text.len() > 2 * 1024 * 1024);
+    let calls = stored.iter().filter_map(|it| match &it.message.body {
+        Body::ModelMsg(ModelMsg::ToolCall(call)) => Some(call.arguments.clone()),
+        _ => None,
+    });
+    let calls: Vec<Value> =
+        calls.map(|text| serde_json::from_str(&text).expect("they are stored whole")).collect();
+    assert_eq!(calls.len(), 1);
+    assert!(calls[0]["content"] == content, "what is stored is what was written");
 }
 
 /// Names of the workspace reach the card and the model; none can pretend to be something else.

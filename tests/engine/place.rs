@@ -150,9 +150,12 @@ impl Turn {
 
     /// Waits for the next question.
     pub(crate) async fn asked(&mut self) -> ApprovalRequest {
-        match self.event(|event| matches!(event, EventMsg::ApprovalRequest(_))).await {
+        let wanted = |event: &EventMsg| {
+            matches!(event, EventMsg::ApprovalRequest(_) | EventMsg::TurnEnd { .. })
+        };
+        match self.event(wanted).await {
             EventMsg::ApprovalRequest(request) => *request,
-            other => panic!("{other:?}"),
+            _ => panic!("the turn ended without a question: {:?}", self.outputs()),
         }
     }
 
