@@ -49,9 +49,6 @@ impl Turn {
                 (Some(result), None)
             };
             let retry_in = self.retry_wait(&outcome, attempt);
-            // From here on: whoever has seen the wait announced can end it.
-            let retry = Arc::clone(&self.env.retry);
-            let retry_now = retry.notified();
             let message = (status != StopReason::Completed).then(|| {
                 outcome.message.clone().unwrap_or_else(|| "the request failed".to_owned())
             });
