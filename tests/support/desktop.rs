@@ -288,7 +288,17 @@ fn with(mut command: Command, env: &[(String, String)]) -> Command {
 
 fn start_screen() -> (Owned, String) {
     let mut command = Command::new("Xvfb");
-    command.args(["-displayfd", "1", "-screen", "0", "1440x900x24", "-nolisten", "tcp"]);
+    // Without `-noreset` the server begins anew when its last client leaves, and drops who comes just then.
+    command.args([
+        "-displayfd",
+        "1",
+        "-screen",
+        "0",
+        "1440x900x24",
+        "-nolisten",
+        "tcp",
+        "-noreset",
+    ]);
     command.stdout(Stdio::piped());
     let mut screen = Owned::spawn(command, "Xvfb");
     let number = first_line(&mut screen);
