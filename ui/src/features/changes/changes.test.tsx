@@ -71,6 +71,19 @@ it("shows the plan first, keeps mine unless I choose, rolls back, says what came
   expect(store.turns()[1]?.standing).toEqual({ state: "active" });
 });
 
+it("keeps the focus in the dialog: on what confirms, then on what closes", async () => {
+  play(TURNS);
+  const user = userEvent.setup();
+  render(<Window />);
+  await user.click(await screen.findByRole("button", { name: "Roll back this turn" }));
+  const dialog = await screen.findByRole("dialog");
+  await waitFor(() => expect(dialog.contains(document.activeElement)).toBe(true));
+  const confirm = await within(dialog).findByRole("button", { name: "Roll back 6 files" });
+  await waitFor(() => expect(document.activeElement).toBe(confirm));
+  await user.keyboard("{Enter}");
+  expect(document.activeElement).toBe(await within(dialog).findByRole("button", { name: "Close" }));
+});
+
 it("makes the list again and says so when a file moved since", async () => {
   const store = play(TURNS);
   const user = userEvent.setup();

@@ -9,7 +9,7 @@ import type { ChangedFile } from "../../protocol";
 import { text } from "../../text/en";
 import { FileTags } from "./file-tags";
 import { folderOf, nameOf } from "./file-tree";
-import { LineCounts } from "./line-counts";
+import { LineCounts } from "../../components/line-counts";
 import type { Cursor, Row, Side } from "./rows";
 import { SourceSign } from "./source-sign";
 

@@ -7,7 +7,7 @@ import type { ChangedFile, ChangeSource, SkippedPath } from "../../protocol";
 import { text } from "../../text/en";
 import { FileTags } from "./file-tags";
 import { countSources, type Filter, type TreeRow, treeRows } from "./file-tree";
-import { LineCounts } from "./line-counts";
+import { LineCounts } from "../../components/line-counts";
 import { SourceSign } from "./source-sign";
 
 type Props = {

@@ -3,7 +3,7 @@
  *
  * Nothing is touched before the list was shown and confirmed. Choices and phases are in `roll-back.ts`.
  */
-import { useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 
 import { Button } from "../../components/button";
 import { Dialog } from "../../components/dialog";
@@ -65,6 +65,12 @@ function Asking({ sessionId, turnId, paths, onClose, state, send, later, confirm
   const { plan, phase } = state;
   const { changed, kept } = countPlan(plan?.steps ?? []);
   const ready = phase.kind === "ready" && changed > 0;
+  // A disabled button can't keep the focus; it comes here once there is something to confirm.
+  useEffect(() => {
+    const popup = confirm.current?.closest("[role=dialog]");
+    const { activeElement } = document;
+    if (ready && popup && (activeElement === popup || !popup.contains(activeElement))) confirm.current?.focus();
+  }, [ready, confirm]);
   return (
     <>
       <div className="roll-back-body">

@@ -6,7 +6,7 @@ import { StateSign } from "../../components/state-sign";
 import type { ChangeSource, RestoreStep } from "../../protocol";
 import { text } from "../../text/en";
 import { remPixels } from "./file-tree-view";
-import { LineCounts } from "./line-counts";
+import { LineCounts } from "../../components/line-counts";
 import { SourceSign } from "./source-sign";
 
 type Props = {

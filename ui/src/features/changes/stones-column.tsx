@@ -4,7 +4,7 @@ import { Stone, type StoneLook, stoneCut, stoneSize } from "../../components/sto
 import type { RestoreRecord, TurnRecord } from "../../protocol";
 import { text } from "../../text/en";
 import { clockTime } from "../../text/format";
-import { LineCounts } from "./line-counts";
+import { LineCounts } from "../../components/line-counts";
 import { differences } from "./plan-groups";
 import type { Mile } from "./stones";
 

@@ -14,7 +14,7 @@ export interface LaneProps {
   /** No room below: the next row belongs to the same box. */
   tight?: boolean;
   /** Where the path begins or ends in this row. */
-  line?: "through" | "from-top" | "to-mid" | "none";
+  line?: "through" | "from-top" | "to-mid" | "to-mark" | "none";
   children: ReactNode;
 }
 

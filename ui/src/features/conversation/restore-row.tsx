@@ -28,7 +28,7 @@ export const RestoreRow = memo(function RestoreRow({ report, told, record, turnN
   const undone = record?.undoneBy !== null && record !== null;
   const mark = <Stone cut={stoneCut(report.restore_id)} size={stoneSize(lines)} look={undone ? "back" : "restore"} />;
   return (
-    <Lane middle={told === null} end line={last ? "to-mid" : "through"} mark={mark}>
+    <Lane middle={told === null} end line={!last ? "through" : told === null ? "to-mid" : "to-mark"} mark={mark}>
       <div className={`stone-bar ${undone ? "is-back" : ""}`}>
         <b>{title(report)}</b>
         {turnNumber !== null && report.target ? <span>{words.target[report.target](turnNumber)}</span> : null}
@@ -47,7 +47,7 @@ export const RestoreRow = memo(function RestoreRow({ report, told, record, turnN
       </div>
       {told === null ? null : (
         <Quiet icon="info" detail={told}>
-          {text.conversation.note.engineText}
+          {words.told(written.map((step) => step.path))}
         </Quiet>
       )}
     </Lane>

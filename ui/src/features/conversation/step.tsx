@@ -4,6 +4,7 @@ import { memo, useState } from "react";
 import { Button } from "../../components/button";
 import { Elapsed } from "../../components/elapsed";
 import { Icon } from "../../components/icon";
+import { LineCounts } from "../../components/line-counts";
 import { StateSign } from "../../components/state-sign";
 import { liveName } from "../../state/live-texts";
 import { attempt } from "../../state/problems";
@@ -83,8 +84,7 @@ function Meta({ call, fate }: { call: CallItem; fate: Fate }) {
       <FateTag call={call} fate={fate} />
       {/* The summary of an edit is the same two numbers again. */}
       {details?.summary && added + removed === 0 ? <span className="num">{details.summary}</span> : null}
-      {added > 0 ? <span className="num add">+{added}</span> : null}
-      {removed > 0 ? <span className="num del">−{removed}</span> : null}
+      <LineCounts added={added} removed={removed} />
       {fate === "runs" && call.startedAt ? <Elapsed since={call.startedAt} /> : null}
       {details && details.duration_ms >= 1000 ? <span className="num">{duration(details.duration_ms)}</span> : null}
     </span>

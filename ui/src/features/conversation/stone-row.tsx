@@ -2,6 +2,7 @@
 import { memo } from "react";
 
 import { Button } from "../../components/button";
+import { LineCounts } from "../../components/line-counts";
 import { StateSign } from "../../components/state-sign";
 import { Stone, type StoneLook, stoneCut, stoneSize } from "../../components/stone";
 import type { ChangeSummary, Completeness, TurnRecord } from "../../protocol";
@@ -90,10 +91,7 @@ function Counts({ changes, soFar = false }: { changes: ChangeSummary; soFar?: bo
   return (
     <>
       <span className="num">{soFar ? words.stone.filesSoFar(changes.files) : words.stone.files(changes.files)}</span>
-      <span className="num">
-        {changes.added > 0 ? <span className="add">+{changes.added}</span> : null}{" "}
-        {changes.removed > 0 ? <span className="del">−{changes.removed}</span> : null}
-      </span>
+      <LineCounts added={changes.added} removed={changes.removed} />
     </>
   );
 }

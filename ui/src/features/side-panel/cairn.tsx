@@ -1,5 +1,6 @@
 /** The session as a cairn: its stones, newest on top. A press opens the changes of a turn. */
 import { Icon } from "../../components/icon";
+import { LineCounts } from "../../components/line-counts";
 import { Stone, type StoneLook, stoneCut, stoneSize } from "../../components/stone";
 import type { TurnRecord } from "../../protocol";
 import { useNavigation } from "../../state/navigation";
@@ -87,10 +88,5 @@ function wordsOf(turn: TurnRecord): string {
 function MileWords({ turn }: { turn: TurnRecord }) {
   const said = stateWords(turn);
   if (said !== null) return <span className="muted">{said}</span>;
-  return (
-    <span className="num">
-      {turn.summary.added > 0 ? <span className="add">+{turn.summary.added}</span> : null}{" "}
-      {turn.summary.removed > 0 ? <span className="del">−{turn.summary.removed}</span> : null}
-    </span>
-  );
+  return <LineCounts added={turn.summary.added} removed={turn.summary.removed} />;
 }

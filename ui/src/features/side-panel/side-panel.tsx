@@ -1,6 +1,7 @@
 /** Beside the conversation: the agent's plan, what the running turn edited so far, and the session as a cairn. */
 import { Icon } from "../../components/icon";
 import type { IconName } from "../../components/icons";
+import { LineCounts } from "../../components/line-counts";
 import { StateSign } from "../../components/state-sign";
 import type { TodoItem, TodoStatus } from "../../protocol";
 import { useNavigation } from "../../state/navigation";
@@ -75,7 +76,7 @@ function SoFar({ state }: { state: SessionState }) {
       <h3>
         <Icon name="edit" />
         <span className="grow">{words.soFar}</span>
-        <Lines added={edits.reduce((sum, edit) => sum + edit.added, 0)} removed={edits.reduce((sum, edit) => sum + edit.removed, 0)} />
+        <LineCounts added={edits.reduce((sum, edit) => sum + edit.added, 0)} removed={edits.reduce((sum, edit) => sum + edit.removed, 0)} />
       </h3>
       {edits.length === 0 ? <p className="side-none">{words.noFiles}</p> : null}
       {edits.map((edit) => (
@@ -84,18 +85,10 @@ function SoFar({ state }: { state: SessionState }) {
             <Icon name="agent" />
           </span>
           <span className="grow cut what">{edit.path}</span>
-          <Lines added={edit.added} removed={edit.removed} />
+          <LineCounts added={edit.added} removed={edit.removed} />
         </div>
       ))}
     </section>
-  );
-}
-
-export function Lines({ added, removed }: { added: number; removed: number }) {
-  return (
-    <span className="num">
-      {added > 0 ? <span className="add">+{added}</span> : null} {removed > 0 ? <span className="del">−{removed}</span> : null}
-    </span>
   );
 }
 

@@ -3,6 +3,8 @@ import type { TurnRecord } from "../../protocol";
 
 export interface SessionChanges {
   stones: number;
+  /** Stones of which something is still in the folder. */
+  standing: number;
   added: number;
   removed: number;
   newestTurn: string;
@@ -16,6 +18,7 @@ export function sessionChanges(turns: readonly TurnRecord[]): SessionChanges | n
   const standing = withFiles.filter((turn) => turn.standing.state !== "rolled_back");
   return {
     stones: withFiles.length,
+    standing: standing.length,
     added: standing.reduce((sum, turn) => sum + turn.summary.added, 0),
     removed: standing.reduce((sum, turn) => sum + turn.summary.removed, 0),
     newestTurn: newest.turnId,

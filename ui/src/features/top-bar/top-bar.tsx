@@ -3,6 +3,7 @@ import { Menu } from "@base-ui/react/menu";
 
 import { Icon } from "../../components/icon";
 import { IconButton } from "../../components/icon-button";
+import { LineCounts } from "../../components/line-counts";
 import { StateSign } from "../../components/state-sign";
 import type { SandboxState, TurnRecord } from "../../protocol";
 import { deleteSession } from "../../state/actions";
@@ -108,8 +109,8 @@ function Changes({ turns }: { turns: readonly TurnRecord[] }) {
     <button type="button" className="badge-line far" title={words.changesHint} aria-pressed={reviewedTurn !== null} onClick={toggle}>
       <Icon name="agent" />
       <span className="num">{words.stones(changes.stones)}</span>
-      <span className="num add">+{changes.added}</span>
-      <span className="num del">−{changes.removed}</span>
+      {changes.standing === 0 ? <span className="muted">{words.allRolledBack}</span> : null}
+      <LineCounts added={changes.added} removed={changes.removed} />
     </button>
   );
 }

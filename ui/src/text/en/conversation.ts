@@ -135,7 +135,8 @@ export const conversation = {
     },
     files: (files: number) => `${plural(files, "file", "files")}, read again`,
     equal: "equal",
-    undone: "Taken back again",
+    undone: "Brought back",
+    told: (paths: readonly string[]) => `Cairn told the model to read ${paths.length === 1 ? paths[0] : plural(paths.length, "file", "files")} again`,
     bringBack: "Bring back",
   },
   note: {

@@ -37,6 +37,7 @@ export const frame = {
     notConfinedMore: ": every command asks",
     stones: (stones: number) => plural(stones, "stone", "stones"),
     noChanges: "No changes",
+    allRolledBack: "rolled back",
     changesHint: "What this session changed. Opens the newest stone",
     notProtected: (turn: number) => `Turn ${turn} not protected`,
     panels: "Panels",
